@@ -1,0 +1,112 @@
+import { DomainError, invalidParams, taskNotFound } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Message } from '../message.ts';
+import type { EdgeProfile } from '../ports/edge.ts';
+import type { AcceptDecision, AcceptView, AnswerKind, Change, TaskView } from '../ports/task-store.ts';
+import { isInterrupted, isTerminal } from '../task.ts';
+import { nextStatus, statusEvent } from './status.ts';
+
+/*
+ * Where a message goes. First the key: a repeat is the first call's task, whatever state rules say now; the same id with
+ * other content is refused and reveals nothing. Only then, for a new key, the rules of the named task and context.
+ */
+
+export interface SendCommand {
+  readonly message: Message;
+  readonly fingerprint: string;
+  readonly policy: EdgeProfile['contextPolicy'];
+  readonly answer: AnswerKind;
+  readonly deadlineMs: number;
+  /** Used when a task or a context must be made. */
+  readonly newTaskId: string;
+  readonly newContextId: string;
+  readonly delegate?: string;
+  readonly trace?: string;
+}
+
+function create(view: AcceptView, command: SendCommand, contextId: string): AcceptDecision {
+  const { newTaskId: id, message } = command;
+  const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(view.now).toISOString() } as const;
+  return {
+    kind: 'create',
+    answer: command.answer,
+    exclusive: command.policy === 'single-active-task',
+    task: { id, contextId, ...(command.delegate ? { delegate: command.delegate } : {}) },
+    change: {
+      status,
+      deadlineAt: view.now + command.deadlineMs,
+      messages: [{ ...message, contextId, taskId: id }],
+      events: [{ task: { id, contextId, status } }],
+      executions: [{ open: 1, ...(command.trace ? { trace: command.trace } : {}) }],
+    },
+  };
+}
+
+function follow(view: TaskView, command: SendCommand): Change {
+  const { record, open, now } = view;
+  if (open.length >= LIMITS.inboxMax) {
+    throw new DomainError('OVERLOADED', 'Too many messages wait for this task', { retryAfterMs: 5_000 });
+  }
+  const message = { ...command.message, contextId: record.contextId, taskId: record.id };
+  const trace = command.trace ? { trace: command.trace } : {};
+  if (!isInterrupted(record.status.state)) {
+    const status = { ...record.status, timestamp: nextStatus(record, now, record.status.state).timestamp };
+    return {
+      status,
+      messages: [message],
+      events: [statusEvent(record, status)],
+      executions: [{ open: record.messages + 1, ...trace }],
+    };
+  }
+  // The question belongs to the conversation; a request for a token does not.
+  const question =
+    record.status.state === 'TASK_STATE_INPUT_REQUIRED' && record.status.message ? [record.status.message] : [];
+  const status = nextStatus(record, now, 'TASK_STATE_WORKING');
+  return {
+    status,
+    deadlineAt: now + command.deadlineMs,
+    parked: null,
+    messages: [...question, message],
+    events: [statusEvent(record, status)],
+    executions: [
+      ...(record.parked ? [{ requeue: record.parked.ordinal }] : []),
+      { open: record.messages + question.length + 1, ...trace },
+    ],
+  };
+}
+
+export function decideSend(view: AcceptView, command: SendCommand): AcceptDecision {
+  if (view.tenant === 'removed') throw new DomainError('UNAUTHENTICATED', 'The caller is no longer known');
+  if (view.repeat) {
+    if (view.repeat.fingerprint !== command.fingerprint) {
+      throw new DomainError('MESSAGE_ID_CONFLICT', 'This message id was already used for another message', {
+        violations: [{ field: 'message.messageId', description: 'was already used with other content' }],
+      });
+    }
+    if (!view.repeat.record) throw taskNotFound();
+    return { kind: 'repeat' };
+  }
+  const { taskId, contextId } = command.message;
+  const into = (target: TaskView): AcceptDecision => ({
+    kind: 'continue',
+    taskId: target.record.id,
+    change: follow(target, command),
+    answer: command.answer,
+  });
+  const named = view.task;
+  if (named && contextId !== undefined && named.record.contextId !== contextId) {
+    throw invalidParams('message.contextId', 'is not the context of the task');
+  }
+  if (command.policy === 'parallel') {
+    if (taskId === undefined) return create(view, command, contextId ?? command.newContextId);
+    if (!named) throw taskNotFound();
+    if (isTerminal(named.record.status.state)) {
+      throw new DomainError('UNSUPPORTED_OPERATION', 'The task has ended and takes no further message');
+    }
+    return into(named);
+  }
+  if (named && !isTerminal(named.record.status.state)) return into(named);
+  if (taskId !== undefined && contextId === undefined) throw taskNotFound();
+  if (view.active) return into(view.active);
+  return create(view, command, contextId ?? command.newContextId);
+}

@@ -1,0 +1,49 @@
+import type { EventBody } from '../event.ts';
+import { smallStatusUpdate } from '../frame-size.ts';
+import type { JsonObject, Message, Part } from '../message.ts';
+import type { ExecutionRecord, ExecutionWrite, TaskRecord } from '../ports/task-store.ts';
+import type { TaskState, TaskStatus } from '../task.ts';
+
+/** What an agent or the service says to people, before it is addressed to a task. */
+export interface Saying {
+  readonly messageId: string;
+  readonly parts: readonly Part[];
+}
+
+/** Epoch milliseconds as a timestamp that is never before the one it follows. */
+export function timestampAfter(previous: TaskStatus | undefined, now: number): string {
+  const at = previous === undefined ? now : Math.max(now, Date.parse(previous.timestamp));
+  return new Date(at).toISOString();
+}
+
+export function agentMessage(record: Pick<TaskRecord, 'id' | 'contextId'>, saying: Saying): Message {
+  return {
+    messageId: saying.messageId,
+    contextId: record.contextId,
+    taskId: record.id,
+    role: 'ROLE_AGENT',
+    parts: saying.parts,
+  };
+}
+
+export function nextStatus(record: TaskRecord, now: number, state: TaskState, saying?: Saying): TaskStatus {
+  const timestamp = timestampAfter(record.status, now);
+  return saying ? { state, message: agentMessage(record, saying), timestamp } : { state, timestamp };
+}
+
+/** The event of a status, cut to fit a frame; the snapshot keeps all of it. */
+export function statusEvent(record: TaskRecord, status: TaskStatus, metadata?: JsonObject): EventBody {
+  return smallStatusUpdate({
+    taskId: record.id,
+    contextId: record.contextId,
+    status,
+    ...(metadata ? { metadata } : {}),
+  });
+}
+
+/** Ends every open execution but `except`. */
+export function closeOthers(open: readonly ExecutionRecord[], except?: number): readonly ExecutionWrite[] {
+  return open
+    .filter((execution) => execution.ordinal !== except)
+    .map((execution) => ({ close: execution.ordinal, outcome: 'closed' }) as const);
+}

@@ -1,0 +1,177 @@
+import { escapedLength, splitText } from './escaped-text.ts';
+import type { ArtifactUpdate, EventBody, StatusUpdate } from './event.ts';
+import { LIMITS } from './limits.ts';
+import { clip } from './markdown.ts';
+import { isText, type Message, type Part } from './message.ts';
+import type { Artifact, Task, TaskStatus } from './task.ts';
+
+/*
+ * No frame passes LIMITS.frameChars characters of JSON after escaping: the strictest client in the field (the A2A Java
+ * SDK's reader) drops a longer line without a word. Text is cut between code points into pieces that are appended one
+ * after the other; what cannot be cut (raw bytes, data) is named by a text part instead, and GetTask has all of it.
+ */
+
+const CUT_MARK = '\n\n… (shortened here; GetTask has the whole text)';
+/** What surrounds the parts of an event: ids, state, timestamp, keys. Ids are at most 256 bytes each, 1,536 escaped. */
+const OVERHEAD = 6_000;
+
+/** What a frame shows in place of a part that cannot be cut and fits no frame. */
+export function placeholderOf(part: Part): { readonly text: string } {
+  const kind = 'raw' in part ? 'file' : 'data' in part ? 'data' : 'part';
+  const name = part.filename ? ` ${clip(part.filename, 200)}` : '';
+  const type = part.mediaType ? ` (${clip(part.mediaType, 100)})` : '';
+  return { text: `[${kind}${name}${type} is too large for the stream; GetTask has it]` };
+}
+
+/** Parts that fit `budget` together: text is cut with a mark, what cannot be cut is named, the rest is left out. */
+function fittingParts(parts: readonly Part[], budget: number): readonly Part[] {
+  const fitting: Part[] = [];
+  let left = budget;
+  for (const part of parts) {
+    const length = escapedLength(part) + 1;
+    if (length <= left) {
+      fitting.push(part);
+      left -= length;
+      continue;
+    }
+    if (!isText(part)) {
+      const note = placeholderOf(part);
+      const noteLength = escapedLength(note) + 1;
+      if (noteLength > left) break;
+      fitting.push(note);
+      left -= noteLength;
+      continue;
+    }
+    const room = left - escapedLength({ ...part, text: CUT_MARK }) - 10;
+    if (room > 0) fitting.push({ ...part, text: (splitText(part.text, room)[0] ?? '') + CUT_MARK });
+    break;
+  }
+  return fitting.length > 0 ? fitting : [{ text: CUT_MARK.trim() }];
+}
+
+/** A message that fits one frame, when it goes out alone. */
+export function smallMessage(message: Message, budget: number = LIMITS.frameChars - OVERHEAD): Message {
+  if (escapedLength(message) <= budget) return message;
+  const { parts, ...envelope } = message;
+  const room = budget - escapedLength(envelope) - 100;
+  if (room > 0) return { ...envelope, parts: fittingParts(parts, room) };
+  const { metadata: _, ...bare } = envelope;
+  return { ...bare, parts: fittingParts(parts, budget - OVERHEAD) };
+}
+
+function smallStatus(status: TaskStatus, budget: number): TaskStatus {
+  return status.message ? { ...status, message: smallMessage(status.message, budget) } : status;
+}
+
+/** A status event that fits one frame. */
+export function smallStatusUpdate(update: StatusUpdate): EventBody {
+  const budget = LIMITS.frameChars - OVERHEAD - escapedLength(update.metadata ?? {});
+  return { statusUpdate: { ...update, status: smallStatus(update.status, budget) } };
+}
+
+export interface Piece {
+  readonly part: Part;
+  /** Continues the text of the piece before it. */
+  readonly joined: boolean;
+}
+
+/** One event's worth of an artifact: what the frame shows, and what is stored for it. */
+export interface Slice {
+  readonly shown: readonly Part[];
+  readonly stored: readonly Piece[];
+}
+
+/**
+ * Cuts an artifact's parts into slices that fit one frame each. `joinsPrevious`: the first text part continues what is
+ * already stored. At least one slice.
+ */
+export function sliceParts(parts: readonly Part[], overhead: number, joinsPrevious: boolean): readonly Slice[] {
+  const budget = LIMITS.frameChars - OVERHEAD - overhead;
+  const slices: { shown: Part[]; stored: Piece[] }[] = [];
+  let current: { shown: Part[]; stored: Piece[] } = { shown: [], stored: [] };
+  let left = budget;
+  const put = (shown: Part, stored: Piece): void => {
+    const length = escapedLength(shown) + 1;
+    if (length > left && current.stored.length > 0) {
+      slices.push(current);
+      current = { shown: [], stored: [] };
+      left = budget;
+    }
+    current.shown.push(shown);
+    current.stored.push(stored);
+    left -= length;
+  };
+  parts.forEach((part, index) => {
+    const joined = index === 0 && joinsPrevious;
+    if (escapedLength(part) <= budget) put(part, { part, joined });
+    else if (!isText(part)) put(placeholderOf(part), { part, joined });
+    else {
+      // A frame that has no room for the part's own details beside its text leaves them out.
+      const details = escapedLength({ ...part, text: '' }) * 2 > budget ? { text: '' } : { ...part, text: '' };
+      splitText(part.text, budget - escapedLength(details) - 1).forEach((text, piece) => {
+        put({ ...details, text }, { part: { ...part, text }, joined: piece > 0 || joined });
+      });
+    }
+  });
+  slices.push(current);
+  return slices;
+}
+
+type ArtifactHead = Omit<Artifact, 'parts'>;
+
+export interface ArtifactEvents {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly head: ArtifactHead;
+  readonly slices: readonly Slice[];
+  /** Does the first event append to what the readers have? */
+  readonly append: boolean;
+  readonly lastChunk?: boolean;
+}
+
+/** The artifact events for these slices: the first as asked, the others appending. */
+export function artifactEvents(input: ArtifactEvents): readonly EventBody[] {
+  return input.slices.map((slice, index): EventBody => {
+    const last = index === input.slices.length - 1;
+    const update: ArtifactUpdate = {
+      taskId: input.taskId,
+      contextId: input.contextId,
+      artifact:
+        index === 0 ? { ...input.head, parts: slice.shown } : { artifactId: input.head.artifactId, parts: slice.shown },
+      ...(index > 0 || input.append ? { append: true } : {}),
+      ...(last && input.lastChunk ? { lastChunk: true } : {}),
+    };
+    return { artifactUpdate: update };
+  });
+}
+
+/**
+ * A snapshot as frames: the Task without history, with the artifacts that fit; the others follow at once as artifact
+ * updates. Only the last frame completes the snapshot, so only that one may carry its sequence.
+ */
+export function snapshotFrames(task: Task): readonly EventBody[] {
+  const { artifacts = [], history: _, ...rest } = task;
+  const head = { ...rest, status: smallStatus(rest.status, LIMITS.frameChars / 2) };
+  let left = LIMITS.frameChars - escapedLength(head) - 100;
+  const inside: Artifact[] = [];
+  const following: EventBody[] = [];
+  for (const artifact of artifacts) {
+    const length = escapedLength(artifact) + 1;
+    if (following.length === 0 && length <= left) {
+      inside.push(artifact);
+      left -= length;
+      continue;
+    }
+    const { parts, ...artifactHead } = artifact;
+    following.push(
+      ...artifactEvents({
+        taskId: task.id,
+        contextId: task.contextId,
+        head: artifactHead,
+        slices: sliceParts(parts, escapedLength(artifactHead), false),
+        append: false,
+      }),
+    );
+  }
+  return [{ task: inside.length > 0 ? { ...head, artifacts: inside } : head }, ...following];
+}

@@ -1,0 +1,17 @@
+// The two web standards that core may use. Everything else of the platform reaches core through a port.
+interface AbortSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+declare var AbortSignal: {
+  readonly prototype: AbortSignal;
+  any(signals: readonly AbortSignal[]): AbortSignal;
+};
+interface AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+declare var AbortController: { readonly prototype: AbortController; new (): AbortController };

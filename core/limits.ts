@@ -1,0 +1,34 @@
+/** Bounds that are part of what the service promises. Those that an operator may change are in the configuration. */
+export const LIMITS = {
+  /** Opaque ids (task, context, message, artifact), in UTF-8 bytes. */
+  idBytes: 256,
+  /** One SSE data line or push body, in characters after JSON escaping. The strictest known client drops 65,536. */
+  frameChars: 60_000,
+  /** Text that consecutive chunks of one artifact are merged into before a commit, in UTF-16 units. */
+  mergeChars: 32_768,
+  /** How long a first chunk waits for the next one. */
+  mergeMs: 30,
+  /** Metadata that an agent or a caller attaches to one object, in characters of JSON. */
+  metadataChars: 16_384,
+  /** Artifact names and descriptions. */
+  labelChars: 2_000,
+  /** `earlier()` of the agent port. */
+  earlierDefault: 10,
+  earlierMax: 50,
+  listDefault: 50,
+  listMax: 100,
+  /** Events that a stream reads from the store at once. */
+  eventPage: 128,
+  /** How often a lost wake-up costs at most: streams and waits read the store again after this. */
+  pollMs: 1_000,
+  /** A stream's first frame on an edge that may answer with a Message waits this long for the agent's first update. */
+  firstUpdateMs: 2_000,
+  /** An agent that ignores its signal keeps its slot this long. */
+  abandonMs: 5_000,
+  /** A `rerun` execution that was lost this often is dead: its agent takes the process down. */
+  maxAttempts: 5,
+  /** Time reserved at the end of a drain to record what was interrupted. */
+  drainReserveMs: 3_000,
+  /** Messages of one task that wait for the agent. */
+  inboxMax: 100,
+} as const;

@@ -1,0 +1,18 @@
+import { decideCancel } from '../decide/end.ts';
+import { taskNotFound } from '../errors.ts';
+import type { Caller } from '../principal.ts';
+import type { Task } from '../task.ts';
+import type { OperationDeps } from './deps.ts';
+
+/**
+ * CancelTask (A2A 1.0, 3.1.5). One commit cancels and fences the runner, so the answer is CANCELED or the task had ended
+ * before. Repeats answer the canceled task.
+ */
+export async function cancelTask(deps: OperationDeps, caller: Caller, taskId: string): Promise<Task> {
+  const { owner } = caller;
+  const { changed } = await deps.store.update({ taskId, owner }, (view) => decideCancel(view));
+  if (changed) deps.telemetry.event('info', 'task.canceled', { taskId, tenant: owner.tenant });
+  const snapshot = await deps.store.read(owner, taskId, { artifacts: true });
+  if (!snapshot) throw taskNotFound();
+  return snapshot.task;
+}

@@ -1,0 +1,16 @@
+import type { Clock, Digest, Ids } from '../ports/clock.ts';
+import type { TaskStore } from '../ports/task-store.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import type { Vault } from '../ports/vault.ts';
+import type { Wakeups } from '../ports/wakeups.ts';
+
+/** What the operations need of the world. */
+export interface OperationDeps {
+  readonly store: TaskStore;
+  readonly vault: Vault;
+  readonly wakeups: Wakeups;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly digest: Digest;
+  readonly telemetry: Telemetry;
+}

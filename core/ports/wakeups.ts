@@ -1,0 +1,20 @@
+/**
+ * Latency hints between a commit and those who wait for it. Losing every one of them costs a waiter at most one poll
+ * interval and never an event: whoever wakes reads the store.
+ *
+ * Topics: `task:<id>` (events were committed), `turn:<id>` (a message or a cancellation for a running turn),
+ * `work` (an execution may be claimed).
+ */
+export interface Wakeups {
+  notify(topic: string): void;
+  /** Wakes everybody: something was committed elsewhere and nobody here knows what. */
+  notifyAll(): void;
+  /** Subscribe before you read, so that a commit between reading and waiting is not slept through. */
+  subscribe(topic: string): Wakeup;
+}
+
+export interface Wakeup {
+  /** Resolves when the topic was notified since the last call, after `ms`, or when the signal is aborted. Never rejects. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+  close(): void;
+}

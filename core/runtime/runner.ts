@@ -1,0 +1,128 @@
+import { decideBegin } from '../decide/end.ts';
+import { LIMITS } from '../limits.ts';
+import { pause } from '../ports/clock.ts';
+import type { Claimed, Fence } from '../ports/task-store.ts';
+import type { Wakeups } from '../ports/wakeups.ts';
+import { type RunningTurn, startTurn, type TurnDeps } from './turn.ts';
+
+/*
+ * Claims turns, keeps their leases alive and hands them to the agent, at most `concurrency` at a time. One heartbeat
+ * extends all leases of the process; a turn that it no longer finds among them is stopped.
+ */
+
+export interface RunnerDeps extends Omit<TurnDeps, 'patienceMs'> {
+  readonly wakeups: Wakeups;
+  /** Name of this process among all that share the store. */
+  readonly worker: string;
+  readonly agentId: string;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+}
+
+export interface Runner {
+  start(): void;
+  /** Claims no more, lets turns finish for `drainMs`, then stops them in order. Resolves when every slot is free. */
+  stop(drainMs: number): Promise<void>;
+  readonly running: number;
+}
+
+function keyOf(fence: Fence): string {
+  return `${fence.taskId} ${fence.ordinal} ${fence.attempt}`;
+}
+
+export function createRunner(deps: RunnerDeps): Runner {
+  const { clock, store, telemetry, wakeups, worker, leaseMs } = deps;
+  const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
+  const turns = new Map<string, RunningTurn>();
+  const stopping = new AbortController();
+  let claiming: Promise<unknown> = Promise.resolve();
+  let loops: Promise<unknown> = Promise.resolve();
+
+  function begin(claimed: Claimed): void {
+    const key = keyOf(claimed.fence);
+    const turn = startTurn(turnDeps, claimed);
+    const wakeup = wakeups.subscribe(`turn:${claimed.fence.taskId}`);
+    const over = new AbortController();
+    turns.set(key, turn);
+    telemetry.gauge('a2a_turns_running', turns.size);
+    void (async () => {
+      while (!over.signal.aborted) {
+        await wakeup.wait(leaseMs, over.signal);
+        if (!over.signal.aborted) turn.check();
+      }
+      wakeup.close();
+    })();
+    void turn.done.then(() => {
+      over.abort();
+      turns.delete(key);
+      telemetry.gauge('a2a_turns_running', turns.size);
+      wakeups.notify('work');
+    });
+  }
+
+  async function claimLoop(): Promise<void> {
+    const wakeup = wakeups.subscribe('work');
+    while (!stopping.signal.aborted) {
+      const free = deps.concurrency - turns.size;
+      try {
+        const claimed =
+          free > 0
+            ? await store.claim({ agent: deps.agentId, worker, leaseMs, limit: free }, (view) =>
+                decideBegin(view, deps.ids.next()),
+              )
+            : [];
+        for (const one of claimed) begin(one);
+        if (claimed.length > 0 && claimed.length === free) continue;
+      } catch (error) {
+        telemetry.event('warn', 'runner.claim_failed', {}, error);
+        await pause(clock, 1_000, stopping.signal);
+        continue;
+      }
+      await wakeup.wait(LIMITS.pollMs, stopping.signal);
+    }
+    wakeup.close();
+  }
+
+  async function heartbeatLoop(finished: AbortSignal): Promise<void> {
+    while (!finished.aborted) {
+      await pause(clock, leaseMs / 3, finished);
+      if (turns.size === 0 || finished.aborted) continue;
+      const known = new Map(turns);
+      try {
+        const held = new Map((await store.heartbeat(worker, leaseMs)).map((lease) => [keyOf(lease.fence), lease]));
+        for (const [key, turn] of known) {
+          const lease = held.get(key);
+          if (lease) turn.deliver(lease.pending);
+          else turn.stop('fenced');
+        }
+      } catch (error) {
+        telemetry.event('warn', 'runner.heartbeat_failed', {}, error);
+      }
+    }
+  }
+
+  const finished = new AbortController();
+  return {
+    start: () => {
+      claiming = claimLoop();
+      loops = Promise.all([claiming, heartbeatLoop(finished.signal)]);
+    },
+    stop: async (drainMs) => {
+      stopping.abort();
+      const all = () => Promise.all([...turns.values()].map((turn) => turn.done));
+      // A claim that is under way may still bring turns.
+      const finish = async () => {
+        await claiming;
+        await all();
+      };
+      await Promise.race([finish(), pause(clock, Math.max(0, drainMs - LIMITS.drainReserveMs))]);
+      for (const turn of turns.values()) turn.stop('shutdown');
+      await Promise.race([all(), pause(clock, LIMITS.drainReserveMs)]);
+      finished.abort();
+      await loops;
+    },
+    get running() {
+      return turns.size;
+    },
+  };
+}

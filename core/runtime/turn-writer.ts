@@ -1,0 +1,181 @@
+import { decideArtifact, type Writer } from '../decide/artifact.ts';
+import type { Saying } from '../decide/status.ts';
+import {
+  closeTaken,
+  decideEnd,
+  decideFail,
+  decideGiveBack,
+  decidePark,
+  decideProgress,
+  type EndCommand,
+  type ParkCommand,
+} from '../decide/turn.ts';
+import { isDomainError } from '../errors.ts';
+import type { Json, JsonObject, Message } from '../message.ts';
+import { type Clock, type Digest, pause } from '../ports/clock.ts';
+import type { Change, Claimed, PendingMessage, TaskStore, TaskView, UpdateRequest } from '../ports/task-store.ts';
+import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
+
+/*
+ * Everything that a turn commits goes through here, one commit after the other and each under the turn's fence. Messages
+ * that the inbox handed over are closed by the next commit, whatever it is.
+ */
+
+export interface TurnWriterDeps {
+  readonly store: TaskStore;
+  readonly clock: Clock;
+  readonly digest: Digest;
+  /** How long a commit is tried again while the store cannot answer. */
+  readonly patienceMs: number;
+}
+
+export interface TurnWriter {
+  /** Messages that arrived since, each once. */
+  inbox(): readonly Message[];
+  deliver(pending: readonly PendingMessage[]): void;
+  progress(saying: Saying | undefined, metadata?: JsonObject): Promise<void>;
+  /** Merges, or flushes and commits. */
+  chunk(chunk: Chunk): Promise<void>;
+  flush(): Promise<void>;
+  /** Text waits to be flushed. */
+  readonly buffered: boolean;
+  end(command: Omit<EndCommand, 'taken' | 'left'>): Promise<void>;
+  fail(saying: Saying, error: string): Promise<void>;
+  /** Fails a turn whose agent was not started again: what its lost attempts wrote is all there is, and stays. */
+  giveUp(saying: Saying, error: string): Promise<void>;
+  park(command: Omit<ParkCommand, 'taken'>): Promise<void>;
+  giveBack(): Promise<void>;
+  step(key: string, effect: (idempotencyKey: string) => Promise<Json>): Promise<Json>;
+  /** Asks the store whether the lease still holds, and for new messages. */
+  check(): Promise<void>;
+}
+
+export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWriter {
+  const { store, clock, digest } = deps;
+  const { fence } = claimed;
+  const writer: Writer = { ordinal: fence.ordinal, attempt: fence.attempt };
+  const buffer = createChunkBuffer();
+  const waiting: PendingMessage[] = [];
+  const seen = new Set<number>();
+  const taken = new Set<number>();
+  /** Artifacts that this attempt wrote, with the media type of the text that may be continued (`null`: none may). */
+  const written = new Map<string, { readonly mediaType: string | undefined } | null>();
+  let tail: Promise<unknown> = Promise.resolve();
+
+  function serially<T>(work: () => Promise<T>): Promise<T> {
+    const result = tail.then(work);
+    tail = result.catch(() => undefined);
+    return result;
+  }
+
+  function deliver(pending: readonly PendingMessage[]): void {
+    for (const message of pending) {
+      if (seen.has(message.ordinal)) continue;
+      seen.add(message.ordinal);
+      waiting.push(message);
+    }
+  }
+
+  async function patiently<T>(work: () => Promise<T>): Promise<T> {
+    const until = clock.now() + deps.patienceMs;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isDomainError(error, 'STORE_UNAVAILABLE') || clock.now() >= until) throw error;
+        await pause(clock, error.retryAfterMs ?? 500);
+      }
+    }
+  }
+
+  async function commit(
+    decide: (view: TaskView, taken: readonly number[]) => Change | undefined,
+    request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
+  ): Promise<void> {
+    const handed = [...taken];
+    const updated = await patiently(() =>
+      store.update({ taskId: fence.taskId, fence, ...request }, (view) => decide(view, handed)),
+    );
+    // A look without a change has closed nothing.
+    if (updated.changed) for (const ordinal of handed) taken.delete(ordinal);
+    deliver(updated.pending);
+  }
+
+  async function commitChunk(chunk: Chunk): Promise<void> {
+    const { artifactId } = chunk.artifact;
+    const before = written.get(artifactId);
+    const plain = plainText(chunk);
+    await commit(
+      (view, handed) => {
+        const change = decideArtifact(view, writer, {
+          ...chunk,
+          first: before === undefined,
+          joinsPrevious: chunk.append && !!before && !!plain && before.mediaType === plain.mediaType,
+        });
+        return handed.length > 0 ? { ...change, executions: closeTaken(view, writer, handed) } : change;
+      },
+      { artifactIds: [artifactId] },
+    );
+    written.set(artifactId, plain && !chunk.lastChunk ? { mediaType: plain.mediaType } : null);
+  }
+
+  async function flush(): Promise<void> {
+    const chunk = buffer.take();
+    if (chunk) await commitChunk(chunk);
+  }
+
+  const atEnd = { lostArtifacts: fence.attempt > 1 };
+  const flushed = (work: () => Promise<void>): Promise<void> =>
+    serially(async () => {
+      await flush();
+      await work();
+    });
+
+  const fail = (saying: Saying, error: string, request?: typeof atEnd): Promise<void> =>
+    flushed(() => commit((view, handed) => decideFail(view, writer, { saying, error, taken: handed }), request));
+
+  return {
+    inbox: () => {
+      const messages = waiting.splice(0);
+      for (const { ordinal } of messages) taken.add(ordinal);
+      return messages.map(({ message }) => message);
+    },
+    deliver,
+    progress: (saying, metadata) =>
+      flushed(() =>
+        commit((view, handed) => ({
+          ...decideProgress(view, saying, metadata),
+          executions: closeTaken(view, writer, handed),
+        })),
+      ),
+    chunk: (chunk) =>
+      serially(async () => {
+        if (buffer.offer(chunk)) return;
+        await flush();
+        if (!buffer.offer(chunk)) await commitChunk(chunk);
+      }),
+    flush: () => serially(flush),
+    get buffered() {
+      return buffer.waiting;
+    },
+    end: (command) =>
+      flushed(() =>
+        commit((view, handed) => {
+          const left = waiting.map(({ ordinal }) => ordinal);
+          return decideEnd(view, writer, { ...command, taken: handed, left });
+        }, atEnd),
+      ),
+    fail: (saying, error) => fail(saying, error, atEnd),
+    giveUp: (saying, error) => fail(saying, error),
+    park: (command) => flushed(() => commit((view, handed) => decidePark(view, writer, { ...command, taken: handed }))),
+    giveBack: () => flushed(() => commit((view, handed) => decideGiveBack(view, writer, handed))),
+    step: async (key, effect) => {
+      await serially(flush);
+      const begun = await serially(() => patiently(() => store.beginStep(fence, key)));
+      if (begun.result) return begun.result.value;
+      const value = await effect(digest(JSON.stringify([fence.taskId, fence.ordinal, key])));
+      return serially(() => patiently(() => store.endStep(fence, key, value)));
+    },
+    check: () => serially(() => commit(() => undefined)),
+  };
+}

@@ -1,0 +1,197 @@
+import { DomainError, isDomainError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
+import type { Part } from '../message.ts';
+import type { Agent } from '../ports/agent.ts';
+import type { Ids } from '../ports/clock.ts';
+import type { Claimed, PendingMessage } from '../ports/task-store.ts';
+import type { Telemetry } from '../ports/telemetry.ts';
+import { isTerminal } from '../task.ts';
+import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
+import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
+import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
+import { TURN_TEXTS } from './turn-texts.ts';
+import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
+
+/*
+ * Drives one turn of one agent. The agent is never awaited once it is to stop: its next update races the abort and the
+ * flush timer, `return()` is called without waiting, and whatever it yields later is refused by the fence.
+ */
+
+export interface TurnDeps extends TurnWriterDeps, PrepareTurnDeps {
+  readonly ids: Ids;
+  readonly agent: Agent;
+  readonly telemetry: Telemetry;
+  readonly parkedMaxMs: number;
+}
+
+/** Why a turn is stopped from outside. `fenced`: it may write no more (canceled, expired, taken over, tenant removed). */
+export type StopReason = 'fenced' | 'shutdown';
+
+export interface RunningTurn {
+  stop(reason: StopReason): void;
+  deliver(pending: readonly PendingMessage[]): void;
+  /** Asks the store at once whether this turn may go on. */
+  check(): void;
+  /** Resolves when the slot is free. Never rejects. */
+  readonly done: Promise<void>;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error
+    ? `${error.name}: ${error.message}`.slice(0, 500)
+    : 'a value that is no Error was thrown';
+}
+
+export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
+  const { agent, clock, ids, telemetry } = deps;
+  const { fence, record } = claimed;
+  const controller = new AbortController();
+  const writer: TurnWriter = createTurnWriter(deps, claimed);
+  const fields = { taskId: fence.taskId, turn: fence.ordinal, attempt: fence.attempt, tenant: record.owner.tenant };
+  const recovery = agent.recovery ?? 'review';
+  let stopped: StopReason | undefined;
+  let steps: AgentSteps | undefined;
+
+  const saying = (text: string | readonly Part[]) => ({
+    messageId: ids.next(),
+    parts: typeof text === 'string' ? [{ text }] : text,
+  });
+
+  function stop(reason: StopReason): void {
+    if (stopped !== undefined) return;
+    stopped = reason;
+    controller.abort(new DomainError('LEASE_LOST', 'The turn was stopped'));
+    steps?.stop();
+  }
+
+  async function run(): Promise<void> {
+    if (isTerminal(record.status.state)) return;
+    if (claimed.lost) {
+      telemetry.event('warn', 'turn.lost', fields);
+      telemetry.count('a2a_turns_lost_total', { recovery });
+      if (recovery === 'review') return writer.giveUp(saying(TURN_TEXTS.review), 'lease lost');
+      if (fence.attempt > LIMITS.maxAttempts)
+        return writer.giveUp(saying(TURN_TEXTS.exhausted), 'lease lost too often');
+    }
+    writer.deliver(claimed.pending);
+    try {
+      const turn = await prepareTurn(deps, claimed, { writer, signal: controller.signal });
+      if (!turn) return;
+      // The agent has not begun, so whatever its recovery says, somebody else may start it.
+      if (stopped !== undefined) return stopped === 'shutdown' ? await writer.giveBack() : undefined;
+      steps = createAgentSteps(agent.run(turn)[Symbol.asyncIterator](), clock);
+    } catch (error) {
+      return thrown(error);
+    }
+    await drive(steps);
+  }
+
+  async function drive({ next, flush, leave }: AgentSteps): Promise<void> {
+    let updates = 0;
+    let cancelFlush: (() => void) | undefined;
+    const flushDue = (): void => {
+      // Also when it comes in the middle of a commit and nobody listens: the next text needs a timer of its own.
+      cancelFlush = undefined;
+      flush();
+    };
+    try {
+      for (;;) {
+        if (writer.buffered) cancelFlush ??= clock.timer(LIMITS.mergeMs, flushDue);
+        const step = await next();
+        if (step.kind === 'flush') {
+          await writer.flush();
+          continue;
+        }
+        if (step.kind === 'stopped') return await interrupted();
+        if (step.kind === 'thrown') return await thrown(step.error);
+        if (step.result.done) return await writer.fail(saying(TURN_TEXTS.silent), 'returned without a final state');
+        updates += 1;
+        if (await apply(checkUpdate(step.result.value), updates === 1)) return;
+      }
+    } catch (error) {
+      await thrown(error);
+    } finally {
+      cancelFlush?.();
+      if (!controller.signal.aborted) controller.abort(new DomainError('LEASE_LOST', 'The turn has ended'));
+      // Only for as long as a slot may be kept from the next turn.
+      const left = await leave(LIMITS.abandonMs, (error) => {
+        telemetry.event('debug', 'agent.return_failed', fields, error);
+      });
+      if (!left) {
+        telemetry.event('warn', 'agent.left_over', fields);
+        telemetry.count('a2a_agents_left_over_total');
+      }
+    }
+  }
+
+  /** Commits one update. True when it ended the turn. */
+  async function apply(update: CheckedUpdate, first: boolean): Promise<boolean> {
+    if (update.kind === 'artifact') {
+      await writer.chunk(update);
+      return false;
+    }
+    const said = update.parts.length > 0 ? saying(update.parts) : undefined;
+    if (update.kind === 'status' && update.state === 'TASK_STATE_WORKING') {
+      await writer.progress(said, update.metadata);
+      return false;
+    }
+    const state = update.kind === 'reply' ? 'TASK_STATE_COMPLETED' : update.state;
+    await writer.end({
+      state: state === 'TASK_STATE_WORKING' ? 'TASK_STATE_COMPLETED' : state,
+      reply: update.kind === 'reply' && first,
+      parkedMaxMs: deps.parkedMaxMs,
+      ...(said ? { saying: said } : {}),
+      ...(update.kind === 'status' && update.metadata ? { metadata: update.metadata } : {}),
+    });
+    telemetry.event('info', 'turn.ended', { ...fields, transition: state });
+    return true;
+  }
+
+  async function thrown(error: unknown): Promise<void> {
+    if (stopped !== undefined) return interrupted();
+    if (isDomainError(error, 'USER_TOKEN_REQUIRED')) {
+      telemetry.event('info', 'turn.parked', fields);
+      return writer.park({ saying: saying(error.message), tokenHash: error.tokenHash ?? '' });
+    }
+    if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
+    telemetry.event('error', 'turn.failed', fields, error);
+    return writer.fail(saying(TURN_TEXTS.failed), describe(error));
+  }
+
+  async function interrupted(): Promise<void> {
+    if (stopped !== 'shutdown') return;
+    if (recovery === 'rerun') await writer.giveBack();
+    else await writer.fail(saying(TURN_TEXTS.restart), 'interrupted by a restart');
+    telemetry.event('info', 'turn.interrupted', { ...fields, recovery });
+  }
+
+  /** The store was away for too long. The heartbeat will extend this lease again, so it must not be left behind. */
+  async function abandon(): Promise<void> {
+    while (stopped === undefined) {
+      try {
+        if (recovery === 'rerun') return await writer.giveBack();
+        return await writer.fail(saying(TURN_TEXTS.review), 'the store was not available');
+      } catch (error) {
+        if (!isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
+      }
+    }
+  }
+
+  const done = run()
+    .catch((error: unknown) => {
+      if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
+      telemetry.event('error', 'turn.abandoned', fields, error);
+      return abandon();
+    })
+    .catch((error: unknown) => telemetry.event('info', 'turn.fenced', fields, error));
+  return {
+    stop,
+    deliver: (pending) => writer.deliver(pending),
+    check: () => {
+      writer.check().catch((error: unknown) => {
+        if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'TASK_NOT_FOUND')) stop('fenced');
+      });
+    },
+    done,
+  };
+}
