@@ -1,0 +1,225 @@
+import type { EventBody } from '../../core/event.ts';
+import type { Change, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
+import type { Owner } from '../../core/principal.ts';
+import { isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
+import type { Artifacts } from './artifacts.ts';
+import type { Connection, Query } from './database.ts';
+import type { Executions } from './executions.ts';
+import { broken } from './failures.ts';
+import type { Transaction } from './group-commit.ts';
+import { type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
+
+/*
+ * The one place where a task changes. It writes what a decide function returned and refuses what no decide function
+ * may return: anything after the end, an event behind the one that ends the task, an end that leaves a turn open.
+ */
+
+const SELECT_OWNER = 'select pk from owner where tenant = ? and principal = ? and agent = ?';
+const INSERT_OWNER = 'insert into owner (tenant, principal, agent) values (?, ?, ?)';
+const SELECT_CONTEXT = 'select pk from context where owner = ? and id = ?';
+const INSERT_CONTEXT = 'insert into context (owner, id, created_at) values (?, ?, ?)';
+const INSERT_TASK = `insert into task (id, owner, context, delegate, exclusive,
+    state, sequence, messages, status_at, deadline_at, parked_ordinal, parked_hash, reply, created_at, updated_at,
+    status, metadata)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Names no indexed column: an append must not touch the task's indices. */
+const ADVANCE_TASK = 'update task set sequence = ?, messages = ?, updated_at = ? where pk = ?';
+const UPDATE_TASK = `update task set state = ?, sequence = ?, messages = ?, status_at = ?, deadline_at = ?,
+    parked_ordinal = ?, parked_hash = ?, reply = ?, updated_at = ?, status = ?, metadata = ?
+  where pk = ?`;
+const INSERT_MESSAGE = 'insert into message (task, ordinal, json) values (?, ?, ?)';
+const INSERT_EVENT = 'insert into event (task, sequence, at, json) values (?, ?, ?, ?)';
+const DELETE_CREDENTIAL = 'delete from credential where tenant = ? and principal = ?';
+
+type InsertTask = [
+  ...[id: string, owner: number, context: number, delegate: string | null],
+  ...[exclusive: number, state: string, sequence: number, messages: number, statusAt: number],
+  ...[deadlineAt: number | null, parkedOrdinal: number | null, parkedHash: string | null, reply: number],
+  ...[createdAt: number, updatedAt: number, status: string, metadata: string | null],
+];
+type UpdateTask = [
+  ...[state: string, sequence: number, messages: number, statusAt: number, deadlineAt: number | null],
+  ...[parkedOrdinal: number | null, parkedHash: string | null, reply: number, updatedAt: number],
+  ...[status: string, metadata: string | null, pk: number],
+];
+
+interface Creation {
+  readonly owner: Owner;
+  readonly task: NewTask;
+  readonly exclusive: boolean;
+  readonly change: Change;
+}
+
+export interface Changes {
+  create(creation: Creation, tx: Transaction): Held;
+  apply(held: Held, change: Change, tx: Transaction): Held;
+}
+
+interface ChangesOptions {
+  readonly connection: Connection;
+  readonly tasks: TaskRows;
+  readonly artifacts: Artifacts;
+  readonly executions: Executions;
+}
+
+export function createChanges({ connection, tasks, artifacts, executions }: ChangesOptions): Changes {
+  const selectOwner: Query<OwnerValues, { pk: number }> = connection.prepare(SELECT_OWNER);
+  const insertOwner: Query<OwnerValues, unknown> = connection.prepare(INSERT_OWNER);
+  const selectContext: Query<[owner: number, id: string], { pk: number }> = connection.prepare(SELECT_CONTEXT);
+  const insertContext: Query<[owner: number, id: string, createdAt: number], unknown> =
+    connection.prepare(INSERT_CONTEXT);
+  const insertTask: Query<InsertTask, unknown> = connection.prepare(INSERT_TASK);
+  const advanceTask: Query<[sequence: number, messages: number, updatedAt: number, pk: number], unknown> =
+    connection.prepare(ADVANCE_TASK);
+  const updateTask: Query<UpdateTask, unknown> = connection.prepare(UPDATE_TASK);
+  const insertMessage: Query<[task: number, ordinal: number, json: string], unknown> =
+    connection.prepare(INSERT_MESSAGE);
+  const insertEvent: Query<[task: number, sequence: number, at: number, json: string], unknown> =
+    connection.prepare(INSERT_EVENT);
+  const deleteCredential: Query<[tenant: string, principal: string], unknown> = connection.prepare(DELETE_CREDENTIAL);
+
+  function create(creation: Creation, tx: Transaction): Held {
+    const { owner, task, change } = creation;
+    if (!change.status) throw broken('a new task has no status');
+    if (!change.events?.length) throw broken('a new task has no event');
+    const blank: TaskRecord = {
+      id: task.id,
+      owner,
+      ...(task.delegate === undefined ? {} : { delegate: task.delegate }),
+      contextId: task.contextId,
+      status: change.status,
+      reply: false,
+      sequence: 0,
+      messages: 0,
+      createdAt: tx.now,
+      updatedAt: tx.now,
+    };
+    const record = changed(blank, change, tx.now);
+    const ownerPk = selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
+    const contextPk =
+      selectContext.get(ownerPk, task.contextId)?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
+    const pk = insertTask.insert(
+      ...[record.id, ownerPk, contextPk, record.delegate ?? null],
+      ...[creation.exclusive ? 1 : 0, record.status.state, record.sequence, record.messages],
+      ...[statusAt(record.status), record.deadlineAt ?? null],
+      ...[record.parked?.ordinal ?? null, record.parked?.tokenHash ?? null, record.reply ? 1 : 0],
+      ...[record.createdAt, record.updatedAt, JSON.stringify(record.status), json(record.metadata)],
+    );
+    const held = { pk, record, tenant: 'active' as const, credentialHash: undefined };
+    writeChildren(held, { before: blank, change }, tx);
+    return held;
+  }
+
+  function apply(held: Held, change: Change, tx: Transaction): Held {
+    const before = held.record;
+    if (isTerminal(before.status.state)) throw broken('a finished task cannot change');
+    if (change.status?.state === 'TASK_STATE_SUBMITTED' && before.status.state !== 'TASK_STATE_SUBMITTED') {
+      throw broken('a task cannot become submitted again');
+    }
+    const record = changed(before, change, tx.now);
+    if (changesSnapshot(change)) {
+      updateTask.run(
+        ...[record.status.state, record.sequence, record.messages, statusAt(record.status), record.deadlineAt ?? null],
+        ...[record.parked?.ordinal ?? null, record.parked?.tokenHash ?? null, record.reply ? 1 : 0, record.updatedAt],
+        ...[JSON.stringify(record.status), json(record.metadata), held.pk],
+      );
+    } else {
+      advanceTask.run(record.sequence, record.messages, record.updatedAt, held.pk);
+    }
+    const after = { ...held, record };
+    writeChildren(after, { before, change }, tx);
+    return after;
+  }
+
+  function writeChildren(
+    held: Held,
+    { before, change }: { readonly before: TaskRecord; readonly change: Change },
+    tx: Transaction,
+  ): void {
+    const { pk, record } = held;
+    let { messages, sequence } = before;
+    for (const message of change.messages ?? []) {
+      messages += 1;
+      insertMessage.run(pk, messages, JSON.stringify(message));
+    }
+    checkEnd(change.events ?? [], record.status.state);
+    for (const event of change.events ?? []) {
+      sequence += 1;
+      insertEvent.run(pk, sequence, tx.now, JSON.stringify(event));
+    }
+    for (const artifact of change.artifacts ?? []) artifacts.write(pk, artifact);
+    for (const execution of change.executions ?? []) {
+      executions.write({ pk, agent: record.owner.agent }, execution, tx.now);
+    }
+    const ended = isTerminal(record.status.state);
+    if (ended) end(held);
+    if (change.events?.length) tx.notify(`task:${record.id}`);
+    if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
+    // A closed turn lets the next one of its task be claimed.
+    if (change.executions?.length && !ended) tx.notify('work');
+  }
+
+  function end({ pk, record }: Held): void {
+    if (executions.open(pk).length > 0) throw broken('a finished task has an open turn');
+    const { tenant, principal } = record.owner;
+    if (!tasks.hasLive(tenant, principal)) deleteCredential.run(tenant, principal);
+  }
+
+  return { create, apply };
+}
+
+function changed(before: TaskRecord, change: Change, now: number): TaskRecord {
+  const { deadlineAt: oldDeadline, parked: oldParked, metadata: oldMetadata, ...rest } = before;
+  const deadlineAt = change.deadlineAt === undefined ? oldDeadline : (change.deadlineAt ?? undefined);
+  const parked = change.parked === undefined ? oldParked : (change.parked ?? undefined);
+  const metadata = change.metadata ?? oldMetadata;
+  return {
+    ...rest,
+    status: change.status ?? before.status,
+    ...(metadata === undefined ? {} : { metadata }),
+    reply: change.reply ?? before.reply,
+    sequence: before.sequence + (change.events?.length ?? 0),
+    messages: before.messages + (change.messages?.length ?? 0),
+    ...(deadlineAt === undefined ? {} : { deadlineAt }),
+    ...(parked === undefined ? {} : { parked }),
+    updatedAt: now,
+  };
+}
+
+function changesSnapshot(change: Change): boolean {
+  return (
+    change.status !== undefined ||
+    change.metadata !== undefined ||
+    change.reply !== undefined ||
+    change.deadlineAt !== undefined ||
+    change.parked !== undefined
+  );
+}
+
+/** Streams and pushes end at the event that ends the task: there is one, it is the last, and it says what the row says. */
+function checkEnd(events: readonly EventBody[], state: TaskState): void {
+  if (isTerminal(state) && events.length === 0) throw broken('a task ends without an event');
+  for (const [index, event] of events.entries()) {
+    const shown = stateOf(event);
+    if (!shown || !isTerminal(shown)) continue;
+    if (index < events.length - 1) throw broken('an event follows the end of its task');
+    if (shown !== state) throw broken('an event says that its task has ended, its status does not');
+  }
+}
+
+function stateOf(event: EventBody): TaskState | undefined {
+  if ('statusUpdate' in event) return event.statusUpdate.status.state;
+  if ('task' in event) return event.task.status.state;
+  return undefined;
+}
+
+/** Lists are ordered by the status time that readers see, not by when the row was written. */
+function statusAt(status: TaskStatus): number {
+  const at = Date.parse(status.timestamp);
+  if (Number.isNaN(at)) throw broken('a status has no valid timestamp');
+  return at;
+}
+
+function json(value: object | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,163 @@
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import BetterSqlite3 from 'better-sqlite3';
+import { asRejection, isBusy, sqliteCode, unavailable } from './failures.ts';
+import { type MigrateOptions, migrate } from './migrate.ts';
+import { SqliteOpenError } from './open-error.ts';
+
+type Value = string | number | null;
+
+/** A prepared statement. `run` answers how many rows it changed, `insert` the integer key of the row it made. */
+export interface Query<P extends readonly Value[], R> {
+  get(...params: P): R | undefined;
+  all(...params: P): R[];
+  run(...params: P): number;
+  insert(...params: P): number;
+}
+
+export interface Counters {
+  commits: number;
+  statements: number;
+  /** Without the rows that foreign keys delete. */
+  rowsWritten: number;
+}
+
+/** The one connection of a store. Everything on it is synchronous, so nothing ever reads inside somebody's transaction. */
+export interface Connection {
+  readonly db: BetterSqlite3.Database;
+  readonly counters: Counters;
+  /** Text of every statement, in the order of preparation. */
+  readonly prepared: readonly string[];
+  prepare<P extends readonly Value[], R = unknown>(sql: string): Query<P, R>;
+  /** Runs reads that must see one and the same commit. */
+  snapshot<T>(read: () => T): T;
+}
+
+/** How long a statement blocks the event loop when another process writes. What is left is waited for asynchronously. */
+const BUSY_MS = 50;
+/** At the start nothing else runs yet, so waiting for another process's migration may block. */
+const BUSY_AT_START_MS = 10_000;
+/** `quick_check` reads the whole file: 0.1 s for this much when it is cached. Larger ones are believed, or a start could take minutes. */
+const CHECKED_BYTES = 128 * 1024 * 1024;
+/** 8 MB: copying them takes tens of milliseconds, in which nothing else runs. */
+const CHECKPOINT_PAGES = 2_000;
+/** The WAL file is cut back to this after a burst. */
+const WAL_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Opens the file, creates it (0600) with its folder (0700), checks it and migrates it. WAL with synchronous=FULL: a
+ * commit that was answered is on the disk; SQLite's usual NORMAL for WAL would lose it with the power.
+ * Throws SqliteOpenError.
+ */
+export function openConnection(path: string, options: MigrateOptions): Connection {
+  const db = openFile(path);
+  try {
+    configure(db);
+    check(db, path);
+    migrate(db, options);
+    db.pragma(`busy_timeout = ${BUSY_MS}`);
+    return wrap(db);
+  } catch (error) {
+    db.close();
+    throw refusal(path, error);
+  }
+}
+
+function openFile(path: string): BetterSqlite3.Database {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // SQLite creates files world-readable; the -wal and -shm files take the mode of this one.
+    closeSync(openSync(path, 'a', 0o600));
+    return new BetterSqlite3(path, { timeout: BUSY_AT_START_MS });
+  } catch (error) {
+    throw refusal(path, error);
+  }
+}
+
+function configure(db: BetterSqlite3.Database): void {
+  // Two processes that turn WAL on together get "busy" at once, whatever the timeout says; the other one is done soon.
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const mode = db.pragma('journal_mode = wal', { simple: true });
+      if (mode !== 'wal') throw new SqliteOpenError('UNUSABLE', `this file cannot use a write-ahead log (${mode})`);
+      break;
+    } catch (error) {
+      if (!isBusy(error) || attempt === 100) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+  db.pragma('synchronous = full');
+  db.pragma('foreign_keys = on');
+  db.pragma('trusted_schema = off');
+  // Savepoints keep the old pages aside; in a temporary file (the default) that doubles what a grouped write costs.
+  db.pragma('temp_store = memory');
+  // A checkpoint copies each page once, however often it was written: half as many of them as by default.
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  db.pragma(`journal_size_limit = ${WAL_BYTES}`);
+}
+
+function check(db: BetterSqlite3.Database, path: string): void {
+  if (statSync(path).size > CHECKED_BYTES) return;
+  const found = db.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new SqliteOpenError('CORRUPT', `the database file is damaged (${String(found)}): ${path}`);
+}
+
+export function refusal(path: string, error: unknown): unknown {
+  if (error instanceof SqliteOpenError) return error;
+  const code = sqliteCode(error);
+  if (code?.startsWith('SQLITE_NOTADB') || code?.startsWith('SQLITE_CORRUPT')) {
+    return new SqliteOpenError('CORRUPT', `the file is damaged or no SQLite database: ${path}`, error);
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SqliteOpenError('UNUSABLE', `the database file cannot be used (${reason}): ${path}`, error);
+}
+
+function wrap(db: BetterSqlite3.Database): Connection {
+  const counters: Counters = { commits: 0, statements: 0, rowsWritten: 0 };
+  const prepared: string[] = [];
+
+  function prepare<P extends readonly Value[], R>(sql: string): Query<P, R> {
+    prepared.push(sql);
+    const statement = db.prepare<unknown[], R>(sql);
+    return {
+      get(...params) {
+        counters.statements += 1;
+        return statement.get(...params);
+      },
+      all(...params) {
+        counters.statements += 1;
+        return statement.all(...params);
+      },
+      run(...params) {
+        counters.statements += 1;
+        const { changes } = statement.run(...params);
+        counters.rowsWritten += changes;
+        return changes;
+      },
+      insert(...params) {
+        counters.statements += 1;
+        counters.rowsWritten += 1;
+        return Number(statement.run(...params).lastInsertRowid);
+      },
+    };
+  }
+
+  const begin = db.prepare('begin');
+  const commit = db.prepare('commit');
+
+  function snapshot<T>(read: () => T): T {
+    if (!db.open) throw unavailable();
+    try {
+      begin.run();
+      try {
+        return read();
+      } finally {
+        if (db.inTransaction) commit.run();
+      }
+    } catch (error) {
+      throw asRejection(error);
+    }
+  }
+
+  return { db, counters, prepared, prepare, snapshot };
+}

@@ -1,0 +1,172 @@
+import type { Message } from '../../core/message.ts';
+import type { ExecutionRecord, ExecutionWrite, Fence, PendingMessage } from '../../core/ports/task-store.ts';
+import type { Connection, Query } from './database.ts';
+import { broken } from './failures.ts';
+import { parseMessage } from './task-rows.ts';
+
+/** Without the hint SQLite walks all turns that the task ever had. */
+const SELECT_OPEN = `select ordinal, attempt, lease_owner from execution indexed by execution_open
+  where task = ? and outcome = 'open' order by ordinal`;
+const SELECT_PENDING = `select e.ordinal, m.json from execution e
+  join message m on m.task = e.task and m.ordinal = e.ordinal
+  where e.task = ? and e.outcome = 'open' and e.ordinal <> ? order by e.ordinal`;
+const SELECT_TAKEN = `select e.ordinal, m.json from execution e
+  join message m on m.task = e.task and m.ordinal = e.ordinal
+  where e.task = ? and e.taken_by = ? order by e.ordinal`;
+const SELECT_MESSAGE = 'select json from message where task = ? and ordinal = ?';
+const INSERT_EXECUTION = `insert into execution
+  (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace) values (?, ?, ?, 0, 'open', ?, 0, ?, ?)`;
+const CLOSE_EXECUTION = `update execution set outcome = ?, lease_owner = null, lost = 0, taken_by = ?, error = ?
+  where task = ? and ordinal = ? and outcome = 'open'`;
+const REQUEUE_EXECUTION = `update execution
+  set outcome = 'open', lease_owner = null, lost = 0, taken_by = null, error = null, claimable_at = ?
+  where task = ? and ordinal = ?`;
+
+/*
+ * The claim. `claimable_at` leaves out what is leased or not available yet; of the rest, the first `not exists` lets
+ * only the oldest open turn of a task through and the second keeps a task with a live lease to its one worker.
+ */
+const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace
+  from execution e
+  join task t on t.pk = e.task
+  join owner w on w.pk = t.owner
+  left join tenant n on n.id = w.tenant
+  where e.agent = ? and e.outcome = 'open' and e.claimable_at <= ?
+    and t.terminal = 0
+    and coalesce(n.status, 'active') = 'active'
+    and not exists (
+      select 1 from execution o where o.task = e.task and o.outcome = 'open' and o.ordinal < e.ordinal)
+    and not exists (
+      select 1 from execution o indexed by execution_open
+      where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
+        and o.lease_owner is not null and o.claimable_at > ?)
+  order by e.claimable_at, e.task limit ?`;
+const LEASE_EXECUTION = `update execution set attempt = attempt + 1, lease_owner = ?, lost = 0, claimable_at = ?
+  where task = ? and ordinal = ?`;
+/** Another turn of the task whose lease ran out: it would pass its fence beside the one that is claimed now. */
+const REVOKE_OTHERS = `update execution indexed by execution_open set lease_owner = null, lost = 1
+  where task = ? and outcome = 'open' and ordinal <> ? and lease_owner is not null`;
+const SELECT_HELD = `select e.task, t.id, e.ordinal, e.attempt from execution e
+  join task t on t.pk = e.task
+  join owner w on w.pk = t.owner
+  left join tenant n on n.id = w.tenant
+  where e.lease_owner = ? and e.outcome = 'open' and t.terminal = 0 and coalesce(n.status, 'active') = 'active'`;
+const EXTEND_LEASE = 'update execution set claimable_at = ? where task = ? and ordinal = ?';
+const COUNT_BACKLOG = `select
+    count(*) as open,
+    coalesce(sum(lease_owner is not null and claimable_at > ?), 0) as leased,
+    min(case when lease_owner is null and claimable_at <= ? then claimable_at end) as oldest
+  from execution where outcome = 'open'`;
+
+export interface OpenRow {
+  readonly ordinal: number;
+  readonly attempt: number;
+  readonly lease_owner: string | null;
+}
+
+export interface ClaimableRow extends OpenRow {
+  readonly task: number;
+  readonly lost: number;
+  readonly trace: string | null;
+}
+
+interface PendingRow {
+  readonly ordinal: number;
+  readonly json: string;
+}
+
+interface Lease {
+  readonly worker: string;
+  readonly until: number;
+}
+
+export interface Executions {
+  /** Oldest first. */
+  open(task: number): readonly OpenRow[];
+  pending(task: number, except: number): readonly PendingMessage[];
+  taken(task: number, by: number): readonly PendingMessage[];
+  message(task: number, ordinal: number): Message;
+  write(task: { readonly pk: number; readonly agent: string }, write: ExecutionWrite, now: number): void;
+  claimable(agent: string, now: number, limit: number): readonly ClaimableRow[];
+  lease(task: number, ordinal: number, lease: Lease): void;
+  /** Extends what the worker holds. */
+  extend(lease: Lease): readonly { readonly task: number; readonly fence: Fence }[];
+  backlog(now: number): { readonly open: number; readonly leased: number; readonly oldest: number | null };
+}
+
+export function createExecutions(connection: Connection): Executions {
+  const selectOpen: Query<[task: number], OpenRow> = connection.prepare(SELECT_OPEN);
+  const selectPending: Query<[task: number, except: number], PendingRow> = connection.prepare(SELECT_PENDING);
+  const selectTaken: Query<[task: number, by: number], PendingRow> = connection.prepare(SELECT_TAKEN);
+  const selectMessage: Query<[task: number, ordinal: number], { json: string }> = connection.prepare(SELECT_MESSAGE);
+  const insert: Query<
+    [task: number, ordinal: number, agent: string, claimableAt: number, openedAt: number, trace: string | null],
+    unknown
+  > = connection.prepare(INSERT_EXECUTION);
+  const close: Query<
+    [outcome: string, takenBy: number | null, error: string | null, task: number, ordinal: number],
+    unknown
+  > = connection.prepare(CLOSE_EXECUTION);
+  const requeue: Query<[claimableAt: number, task: number, ordinal: number], unknown> =
+    connection.prepare(REQUEUE_EXECUTION);
+  const selectClaimable: Query<[agent: string, now: number, again: number, limit: number], ClaimableRow> =
+    connection.prepare(SELECT_CLAIMABLE);
+  const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> =
+    connection.prepare(LEASE_EXECUTION);
+  const revokeOthers: Query<[task: number, ordinal: number], unknown> = connection.prepare(REVOKE_OTHERS);
+  const selectHeld: Query<[worker: string], { task: number; id: string; ordinal: number; attempt: number }> =
+    connection.prepare(SELECT_HELD);
+  const extendLease: Query<[until: number, task: number, ordinal: number], unknown> = connection.prepare(EXTEND_LEASE);
+  const countBacklog: Query<[now: number, again: number], { open: number; leased: number; oldest: number | null }> =
+    connection.prepare(COUNT_BACKLOG);
+
+  return {
+    open: (task) => selectOpen.all(task),
+    pending: (task, except) => selectPending.all(task, except).map(toPending),
+    taken: (task, by) => selectTaken.all(task, by).map(toPending),
+    message(task, ordinal) {
+      const row = selectMessage.get(task, ordinal);
+      if (!row) throw broken(`turn ${ordinal} has no message`);
+      return parseMessage(row.json);
+    },
+    write(task, write, now) {
+      if ('open' in write) {
+        insert.run(task.pk, write.open, task.agent, now, now, write.trace ?? null);
+      } else if ('requeue' in write) {
+        const changed = requeue.run(now + (write.delayMs ?? 0), task.pk, write.requeue);
+        if (changed === 0) throw broken(`turn ${write.requeue} has no execution to requeue`);
+      } else {
+        const { close: ordinal, outcome, takenBy, error } = write;
+        const changed = close.run(outcome, takenBy ?? null, error ?? null, task.pk, ordinal);
+        if (changed === 0) throw broken(`turn ${ordinal} has no open execution to close`);
+      }
+    },
+    claimable: (agent, now, limit) => selectClaimable.all(agent, now, now, limit),
+    lease(task, ordinal, lease) {
+      leaseOne.run(lease.worker, lease.until, task, ordinal);
+      revokeOthers.run(task, ordinal);
+    },
+    extend(lease) {
+      return selectHeld.all(lease.worker).map((row) => {
+        extendLease.run(lease.until, row.task, row.ordinal);
+        const fence = { taskId: row.id, ordinal: row.ordinal, worker: lease.worker, attempt: row.attempt };
+        return { task: row.task, fence };
+      });
+    },
+    backlog: (now) => countBacklog.get(now, now) ?? { open: 0, leased: 0, oldest: null },
+  };
+}
+
+export function holdsLease(open: readonly OpenRow[], fence: Fence): boolean {
+  return open.some(
+    (row) => row.ordinal === fence.ordinal && row.attempt === fence.attempt && row.lease_owner === fence.worker,
+  );
+}
+
+export function toExecution(row: OpenRow): ExecutionRecord {
+  return { ordinal: row.ordinal, attempt: row.attempt, leased: row.lease_owner !== null };
+}
+
+function toPending(row: PendingRow): PendingMessage {
+  return { ordinal: row.ordinal, message: parseMessage(row.json) };
+}

@@ -1,0 +1,202 @@
+import type { Clock } from '../../core/ports/clock.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import type { Wakeups } from '../../core/ports/wakeups.ts';
+import type { Connection } from './database.ts';
+import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
+
+/*
+ * Write operations that arrive in one turn of the event loop share one transaction and so one fsync, which is nearly
+ * all that a small write costs. Each has its own savepoint: what it throws undoes it alone. When the transaction itself
+ * is lost, nothing of the group was promised yet, and every promise of it says so.
+ *
+ * Nobody hears of a write before its commit: promises resolve and topics are notified after it.
+ */
+
+const GROUP_MAX = 64;
+/** Operations that wait. More than this means that the disk has stopped. */
+const QUEUE_MAX = 10_000;
+/** Each attempt blocks for the busy timeout (50 ms), the pauses between them do not: about 4 s in all. */
+const BUSY_ATTEMPTS = 20;
+const PAUSE_MIN_MS = 5;
+const PAUSE_MAX_MS = 300;
+
+/** What an operation gets: the time of the commit and a way to tell the world about it, once it is committed. */
+export interface Transaction {
+  readonly now: number;
+  notify(topic: string): void;
+  /** For a change that concerns more topics than it is worth naming. */
+  notifyAll(): void;
+}
+
+export interface GroupCommit {
+  /** Runs it inside a transaction; it must be synchronous and must not catch what the database throws. */
+  run<T>(operation: (transaction: Transaction) => T): Promise<T>;
+  /** Commits what waits; later operations reject. */
+  close(): void;
+}
+
+interface Entry {
+  execute(transaction: Transaction): void;
+  succeed(): void;
+  fail(error: unknown): void;
+}
+
+interface Hints {
+  readonly topics: Set<string>;
+  all: boolean;
+}
+
+interface GroupCommitOptions {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly wakeups: Wakeups;
+  readonly telemetry?: Telemetry;
+}
+
+export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+  const { connection, clock, wakeups, telemetry } = options;
+  const { db } = connection;
+  const begin = connection.prepare<[]>('begin immediate');
+  const commit = connection.prepare<[]>('commit');
+  const rollback = connection.prepare<[]>('rollback');
+  const savepoint = connection.prepare<[]>('savepoint operation');
+  const release = connection.prepare<[]>('release operation');
+  const undo = connection.prepare<[]>('rollback to operation');
+
+  let queue: Entry[] = [];
+  let scheduled = false;
+  let closed = false;
+  let busyAttempts = 0;
+  let stopPause: (() => void) | undefined;
+
+  function run<T>(operation: (transaction: Transaction) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (closed || queue.length >= QUEUE_MAX) {
+        reject(unavailable());
+        return;
+      }
+      let value: T;
+      queue.push({
+        execute(transaction) {
+          value = operation(transaction);
+        },
+        succeed: () => resolve(value),
+        fail: reject,
+      });
+      schedule();
+    });
+  }
+
+  function schedule(): void {
+    if (scheduled || stopPause) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      flush();
+    });
+  }
+
+  function flush(): void {
+    if (queue.length === 0) return;
+    try {
+      begin.run();
+    } catch (error) {
+      notBegun(error);
+      return;
+    }
+    busyAttempts = 0;
+    const group = queue.slice(0, GROUP_MAX);
+    queue = queue.slice(GROUP_MAX);
+    commitGroup(group);
+    if (queue.length > 0) schedule();
+  }
+
+  function notBegun(error: unknown): void {
+    busyAttempts += 1;
+    if (isBusy(error) && busyAttempts < BUSY_ATTEMPTS) {
+      telemetry?.count('a2a_store_busy_total');
+      if (closed) return;
+      // Jitter, or two processes that collide once collide every time.
+      const most = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** busyAttempts);
+      stopPause = clock.timer(PAUSE_MIN_MS + Math.random() * most, () => {
+        stopPause = undefined;
+        schedule();
+      });
+      return;
+    }
+    busyAttempts = 0;
+    failAll(queue.splice(0), error);
+  }
+
+  function commitGroup(group: readonly Entry[]): void {
+    const hints: Hints = { topics: new Set(), all: false };
+    const done: Entry[] = [];
+    const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
+    try {
+      for (const entry of group) {
+        const error = executeOne(entry, hints);
+        if (error === undefined) done.push(entry);
+        else failed.push({ entry, error: error.thrown });
+      }
+      commit.run();
+    } catch (error) {
+      abandon();
+      failAll(group, error);
+      return;
+    }
+    connection.counters.commits += 1;
+    for (const entry of done) entry.succeed();
+    for (const { entry, error } of failed) entry.fail(asRejection(error));
+    if (hints.all) wakeups.notifyAll();
+    else for (const topic of hints.topics) wakeups.notify(topic);
+  }
+
+  function abandon(): void {
+    try {
+      if (db.inTransaction) rollback.run();
+    } catch (error) {
+      // The next BEGIN will say so again if the connection is really lost.
+      telemetry?.event('error', 'store.rollback_failed', {}, error);
+    }
+  }
+
+  /** Answers what the operation threw, after undoing it. Throws when the transaction cannot go on. */
+  function executeOne(entry: Entry, hints: Hints): { readonly thrown: unknown } | undefined {
+    const topics: string[] = [];
+    let all = false;
+    savepoint.run();
+    try {
+      entry.execute({
+        now: clock.now(),
+        notify: (topic) => topics.push(topic),
+        notifyAll: () => {
+          all = true;
+        },
+      });
+    } catch (error) {
+      if (isFatal(error) || !db.inTransaction) throw error;
+      undo.run();
+      release.run();
+      return { thrown: error };
+    }
+    release.run();
+    for (const topic of topics) hints.topics.add(topic);
+    hints.all ||= all;
+    return undefined;
+  }
+
+  function failAll(entries: readonly Entry[], error: unknown): void {
+    telemetry?.event('error', 'store.unavailable', { operations: entries.length }, error);
+    const rejection = unavailable(error);
+    for (const entry of entries) entry.fail(rejection);
+  }
+
+  function close(): void {
+    closed = true;
+    stopPause?.();
+    stopPause = undefined;
+    while (queue.length > 0) flush();
+  }
+
+  return { run, close };
+}

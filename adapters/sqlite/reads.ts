@@ -1,0 +1,170 @@
+import type { EventBody, StoredEvent } from '../../core/event.ts';
+import type { Message } from '../../core/message.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { ListFilter, ReadOptions, Snapshot, TaskRecord, TaskStore } from '../../core/ports/task-store.ts';
+import type { Task } from '../../core/task.ts';
+import type { Artifacts } from './artifacts.ts';
+import type { Connection, Query } from './database.ts';
+import {
+  OWNER_PK,
+  type OwnerValues,
+  ownerValues,
+  parseMessage,
+  RECORD_COLUMNS,
+  RECORD_JOINS,
+  type RecordRow,
+  toRecord,
+} from './task-rows.ts';
+
+const RECORDS = `select ${RECORD_COLUMNS} from task t ${RECORD_JOINS}`;
+const SELECT_RECORD = `${RECORDS} where t.id = ? and o.tenant = ? and o.principal = ? and o.agent = ?`;
+/** A negative limit is none. */
+const SELECT_MESSAGES = 'select json from message where task = ? order by ordinal desc limit ?';
+const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
+  join event e on e.task = t.pk
+  where t.id = ? and t.owner = ${OWNER_PK} and e.sequence > ? order by e.sequence limit ?`;
+const CONTEXT_PK = `(select pk from context where owner = ${OWNER_PK} and id = ?)`;
+const SELECT_EARLIER = `${RECORDS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc limit ?`;
+const SELECT_DUE = `select id from task
+  where terminal = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`;
+
+/*
+ * Lists. A filter that is not asked for is always true; with and without a context are two statements, because they are
+ * read from two indices: a context has few tasks and is sorted, an owner's tasks lie in the order of the list.
+ */
+const OF_OWNER = `t.owner = ${OWNER_PK}`;
+const IN_CONTEXT = `t.context = ${CONTEXT_PK}`;
+const FILTERED = "t.status_at >= ? and (? = '' or t.state = ?)";
+const BEHIND = 't.status_at <= ? and (t.status_at < ? or t.id < ?)';
+const NEWEST_FIRST = 'order by t.status_at desc, t.id desc limit ?';
+const SELECT_PAGE = `${RECORDS} where ${OF_OWNER} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
+const SELECT_CONTEXT_PAGE = `${RECORDS} where ${IN_CONTEXT} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
+const COUNT_TASKS = `select count(*) as total from task t where ${OF_OWNER} and ${FILTERED}`;
+const COUNT_CONTEXT_TASKS = `select count(*) as total from task t where ${IN_CONTEXT} and ${FILTERED}`;
+
+/** Later than any status. */
+const END_OF_TIME = Number.MAX_SAFE_INTEGER;
+
+type FilterValues = [since: number, anyState: string, state: string];
+type BehindValues = [at: number, again: number, id: string];
+
+export type Reads = Pick<TaskStore, 'read' | 'record' | 'events' | 'list' | 'earlier' | 'due'>;
+
+interface ReadsOptions {
+  readonly connection: Connection;
+  readonly artifacts: Artifacts;
+  readonly clock: Clock;
+}
+
+export function createReads({ connection, artifacts, clock }: ReadsOptions): Reads {
+  const selectRecord: Query<[id: string, ...OwnerValues], RecordRow> = connection.prepare(SELECT_RECORD);
+  const selectMessages: Query<[task: number, limit: number], { json: string }> = connection.prepare(SELECT_MESSAGES);
+  const selectEvents: Query<
+    [id: string, ...OwnerValues, after: number, limit: number],
+    { sequence: number; at: number; json: string }
+  > = connection.prepare(SELECT_EVENTS);
+  const selectEarlier: Query<[...OwnerValues, contextId: string, except: string, limit: number], RecordRow> =
+    connection.prepare(SELECT_EARLIER);
+  const selectDue: Query<[now: number, limit: number], { id: string }> = connection.prepare(SELECT_DUE);
+  const selectPage: Query<[...OwnerValues, ...FilterValues, ...BehindValues, limit: number], RecordRow> =
+    connection.prepare(SELECT_PAGE);
+  const selectContextPage: Query<
+    [...OwnerValues, contextId: string, ...FilterValues, ...BehindValues, limit: number],
+    RecordRow
+  > = connection.prepare(SELECT_CONTEXT_PAGE);
+  const countTasks: Query<[...OwnerValues, ...FilterValues], { total: number }> = connection.prepare(COUNT_TASKS);
+  const countContextTasks: Query<[...OwnerValues, contextId: string, ...FilterValues], { total: number }> =
+    connection.prepare(COUNT_CONTEXT_TASKS);
+
+  function history(task: number, length: number | undefined): readonly Message[] {
+    return selectMessages
+      .all(task, length ?? -1)
+      .map((row) => parseMessage(row.json))
+      .reverse();
+  }
+
+  function snapshot(row: RecordRow, options: ReadOptions): Snapshot {
+    const record = toRecord(row);
+    return {
+      record,
+      task: toTask(record, {
+        ...(options.artifacts ? { artifacts: artifacts.read(row.pk) } : {}),
+        ...(options.historyLength === 0 ? {} : { history: history(row.pk, options.historyLength) }),
+      }),
+    };
+  }
+
+  return {
+    read: async (owner, taskId, options) =>
+      connection.snapshot(() => {
+        const row = selectRecord.get(taskId, ...ownerValues(owner));
+        return row && snapshot(row, options);
+      }),
+
+    record: async (owner, taskId) =>
+      connection.snapshot(() => {
+        const row = selectRecord.get(taskId, ...ownerValues(owner));
+        return row && toRecord(row);
+      }),
+
+    events: async (owner, taskId, after, limit) =>
+      connection.snapshot(() =>
+        selectEvents.all(taskId, ...ownerValues(owner), after, limit).map(
+          (row): StoredEvent => ({
+            sequence: row.sequence,
+            body: JSON.parse(row.json) as EventBody,
+            at: row.at,
+          }),
+        ),
+      ),
+
+    list: async (owner, request) =>
+      connection.snapshot(() => {
+        const { contextId } = request.filter;
+        const filter = filterValues(request.filter);
+        const behind = behindValues(request.after);
+        const limit = request.limit + 1;
+        const rows =
+          contextId === undefined
+            ? selectPage.all(...ownerValues(owner), ...filter, ...behind, limit)
+            : selectContextPage.all(...ownerValues(owner), contextId, ...filter, ...behind, limit);
+        const total =
+          contextId === undefined
+            ? countTasks.get(...ownerValues(owner), ...filter)
+            : countContextTasks.get(...ownerValues(owner), contextId, ...filter);
+        return {
+          snapshots: rows.slice(0, request.limit).map((row) => snapshot(row, request)),
+          total: total?.total ?? 0,
+          more: rows.length > request.limit,
+        };
+      }),
+
+    earlier: async (owner, contextId, exceptTaskId, limit) =>
+      connection.snapshot(() =>
+        selectEarlier
+          .all(...ownerValues(owner), contextId, exceptTaskId, limit)
+          .map((row) => snapshot(row, { artifacts: false }).task),
+      ),
+
+    due: async (limit) => connection.snapshot(() => selectDue.all(clock.now(), limit).map((row) => row.id)),
+  };
+}
+
+function toTask(record: TaskRecord, more: Pick<Task, 'artifacts' | 'history'>): Task {
+  return {
+    id: record.id,
+    contextId: record.contextId,
+    status: record.status,
+    ...more,
+    ...(record.metadata === undefined ? {} : { metadata: record.metadata }),
+  };
+}
+
+function filterValues(filter: ListFilter): FilterValues {
+  const state = filter.state ?? '';
+  return [filter.statusSince ?? Number.MIN_SAFE_INTEGER, state, state];
+}
+
+function behindValues(after: { readonly statusAt: number; readonly id: string } | undefined): BehindValues {
+  return after ? [after.statusAt, after.statusAt, after.id] : [END_OF_TIME, END_OF_TIME, ''];
+}

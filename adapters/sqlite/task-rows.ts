@@ -1,0 +1,169 @@
+import type { Message } from '../../core/message.ts';
+import type { AnswerKind, TaskRecord } from '../../core/ports/task-store.ts';
+import type { TenantStatus } from '../../core/ports/tenants.ts';
+import type { Owner } from '../../core/principal.ts';
+import type { TaskStatus } from '../../core/task.ts';
+import type { Connection, Query } from './database.ts';
+
+/** Columns and tables of a record; `t`, `o` and `x` are its task, owner and context. */
+export const RECORD_COLUMNS = `t.pk, t.id, o.tenant, o.principal, o.agent, t.delegate, x.id as context_id,
+  t.sequence, t.messages, t.deadline_at, t.parked_ordinal, t.parked_hash, t.reply, t.created_at, t.updated_at,
+  t.status, t.metadata`;
+export const RECORD_JOINS = 'join owner o on o.pk = t.owner join context x on x.pk = t.context';
+export const OWNER_PK = '(select pk from owner where tenant = ? and principal = ? and agent = ?)';
+
+/** What a writing transaction must know besides. */
+const HELD = `select ${RECORD_COLUMNS}, n.status as tenant_status, c.hash as credential_hash,
+    c.expires_at as credential_expires_at
+  from task t ${RECORD_JOINS}
+  left join tenant n on n.id = o.tenant
+  left join credential c on c.tenant = o.tenant and c.principal = o.principal`;
+
+const SELECT_TASK = `${HELD} where t.id = ?`;
+const SELECT_TASK_BY_PK = `${HELD} where t.pk = ?`;
+const SELECT_ACTIVE = `select t.pk from task t
+  where t.owner = ${OWNER_PK} and t.terminal = 0
+    and t.context = (select x.pk from context x where x.owner = ${OWNER_PK} and x.id = ?)
+  order by t.pk desc limit 1`;
+const SELECT_PARKED = `select t.pk from owner o join task t on t.owner = o.pk
+  where o.tenant = ? and o.principal = ? and t.terminal = 0 and t.parked_hash <> ?
+  order by t.pk`;
+const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
+  where o.tenant = ? and o.principal = ? and t.terminal = 0 limit 1`;
+const SELECT_REQUEST = `select fingerprint, task, sequence, answer from request
+  where owner = ${OWNER_PK} and context_id = ? and message_id = ?`;
+const SELECT_TENANT_STATUS = 'select status from tenant where id = ?';
+
+export interface RecordRow {
+  readonly pk: number;
+  readonly id: string;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly delegate: string | null;
+  readonly context_id: string;
+  readonly sequence: number;
+  readonly messages: number;
+  readonly deadline_at: number | null;
+  readonly parked_ordinal: number | null;
+  readonly parked_hash: string | null;
+  readonly reply: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly status: string;
+  readonly metadata: string | null;
+}
+
+interface HeldRow extends RecordRow {
+  readonly tenant_status: TenantStatus | null;
+  readonly credential_hash: string | null;
+  readonly credential_expires_at: number | null;
+}
+
+/** A task as a writing transaction holds it. */
+export interface Held {
+  readonly pk: number;
+  readonly record: TaskRecord;
+  readonly tenant: TenantStatus;
+  readonly credentialHash: string | undefined;
+}
+
+interface RequestRow {
+  readonly fingerprint: string;
+  readonly task: number;
+  readonly sequence: number;
+  readonly answer: AnswerKind;
+}
+
+export function toRecord(row: RecordRow): TaskRecord {
+  return {
+    id: row.id,
+    owner: { tenant: row.tenant, principal: row.principal, agent: row.agent },
+    ...(row.delegate === null ? {} : { delegate: row.delegate }),
+    contextId: row.context_id,
+    status: JSON.parse(row.status) as TaskStatus,
+    ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) }),
+    reply: row.reply === 1,
+    sequence: row.sequence,
+    messages: row.messages,
+    ...(row.deadline_at === null ? {} : { deadlineAt: row.deadline_at }),
+    ...(row.parked_ordinal === null || row.parked_hash === null
+      ? {}
+      : { parked: { ordinal: row.parked_ordinal, tokenHash: row.parked_hash } }),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function toHeld(row: HeldRow, now: number): Held {
+  const { credential_hash: hash, credential_expires_at: expiresAt } = row;
+  return {
+    pk: row.pk,
+    record: toRecord(row),
+    tenant: row.tenant_status ?? 'active',
+    credentialHash: hash !== null && expiresAt !== null && expiresAt > now ? hash : undefined,
+  };
+}
+
+export function parseMessage(json: string): Message {
+  return JSON.parse(json) as Message;
+}
+
+interface RequestKey {
+  readonly contextId: string;
+  readonly messageId: string;
+}
+
+/** What transactions read of tasks before they write. `now` decides which credential still counts. */
+export interface TaskRows {
+  byId(id: string, now: number): Held | undefined;
+  byPk(pk: number, now: number): Held | undefined;
+  /** The newest task of the context that is not terminal. */
+  active(owner: Owner, contextId: string, now: number): Held | undefined;
+  /** Live tasks of the principal that wait for another token than this one. */
+  parked(subject: { readonly tenant: string; readonly principal: string }, hash: string, now: number): readonly Held[];
+  hasLive(tenant: string, principal: string): boolean;
+  request(owner: Owner, key: RequestKey): RequestRow | undefined;
+  tenantStatus(tenant: string): TenantStatus;
+}
+
+export type OwnerValues = [tenant: string, principal: string, agent: string];
+
+export function ownerValues(owner: Owner): OwnerValues {
+  return [owner.tenant, owner.principal, owner.agent];
+}
+
+export function createTaskRows(connection: Connection): TaskRows {
+  const selectTask: Query<[id: string], HeldRow> = connection.prepare(SELECT_TASK);
+  const selectByPk: Query<[pk: number], HeldRow> = connection.prepare(SELECT_TASK_BY_PK);
+  const selectActive: Query<[...OwnerValues, ...OwnerValues, contextId: string], { pk: number }> =
+    connection.prepare(SELECT_ACTIVE);
+  const selectParked: Query<[tenant: string, principal: string, hash: string], { pk: number }> =
+    connection.prepare(SELECT_PARKED);
+  const selectLive: Query<[tenant: string, principal: string], unknown> = connection.prepare(SELECT_LIVE);
+  const selectRequest: Query<[...OwnerValues, contextId: string, messageId: string], RequestRow> =
+    connection.prepare(SELECT_REQUEST);
+  const selectStatus: Query<[id: string], { status: TenantStatus }> = connection.prepare(SELECT_TENANT_STATUS);
+
+  function byPk(pk: number, now: number): Held | undefined {
+    const row = selectByPk.get(pk);
+    return row && toHeld(row, now);
+  }
+
+  return {
+    byId(id, now) {
+      const row = selectTask.get(id);
+      return row && toHeld(row, now);
+    },
+    byPk,
+    active(owner, contextId, now) {
+      const row = selectActive.get(...ownerValues(owner), ...ownerValues(owner), contextId);
+      return row && byPk(row.pk, now);
+    },
+    parked: (subject, hash, now) =>
+      selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk, now) ?? []),
+    hasLive: (tenant, principal) => selectLive.get(tenant, principal) !== undefined,
+    request: (owner, key) => selectRequest.get(...ownerValues(owner), key.contextId, key.messageId),
+    tenantStatus: (tenant) => selectStatus.get(tenant)?.status ?? 'active',
+  };
+}

@@ -1,0 +1,258 @@
+import { DomainError, taskNotFound } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type {
+  AcceptDecision,
+  Accepted,
+  AcceptRequest,
+  AcceptView,
+  Claimed,
+  ExecutionRecord,
+  Fence,
+  TaskStore,
+  TaskView,
+  UpdateRequest,
+} from '../../core/ports/task-store.ts';
+import { sameOwner } from '../../core/principal.ts';
+import { isTerminal } from '../../core/task.ts';
+import { createArtifacts } from './artifacts.ts';
+import { createChanges } from './changes.ts';
+import { createCredentials } from './credentials.ts';
+import type { Connection, Query } from './database.ts';
+import { type Erasure, eraseInBatches } from './erasure.ts';
+import { type ClaimableRow, createExecutions, holdsLease, type OpenRow, toExecution } from './executions.ts';
+import { broken } from './failures.ts';
+import type { GroupCommit, Transaction } from './group-commit.ts';
+import { createReads } from './reads.ts';
+import { createSteps, type StepKey } from './steps.ts';
+import { createTaskRows, type Held } from './task-rows.ts';
+
+const UPSERT_REQUEST = `insert into request (owner, context_id, message_id, fingerprint, task, sequence, answer)
+  select t.owner, ?, ?, ?, t.pk, ?, ? from task t where t.pk = ?
+  on conflict (owner, context_id, message_id) do update
+  set fingerprint = excluded.fingerprint, task = excluded.task, sequence = excluded.sequence, answer = excluded.answer`;
+const WRITE_PROBE = 'insert into probe (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
+
+type RequestValues = [
+  ...[contextId: string, messageId: string, fingerprint: string],
+  ...[sequence: number, answer: string, task: number],
+];
+
+interface TaskStoreOptions {
+  readonly connection: Connection;
+  readonly writes: GroupCommit;
+  readonly clock: Clock;
+  readonly erasure: Erasure;
+  /** Called once, after the last write. */
+  readonly closed: () => void;
+}
+
+interface ViewOptions {
+  readonly fence?: Fence;
+  readonly artifactIds?: readonly string[];
+  readonly lostArtifacts?: boolean;
+}
+
+export function createTaskStore({ connection, writes, clock, erasure, closed }: TaskStoreOptions): TaskStore {
+  const tasks = createTaskRows(connection);
+  const artifacts = createArtifacts(connection);
+  const executions = createExecutions(connection);
+  const changes = createChanges({ connection, tasks, artifacts, executions });
+  const credentials = createCredentials(connection, tasks);
+  const steps = createSteps(connection);
+  const reads = createReads({ connection, artifacts, clock });
+  const upsertRequest: Query<RequestValues, unknown> = connection.prepare(UPSERT_REQUEST);
+  const writeProbe: Query<[now: number], unknown> = connection.prepare(WRITE_PROBE);
+
+  function viewOf(held: Held, open: readonly OpenRow[], options: ViewOptions & { readonly now: number }): TaskView {
+    return {
+      now: options.now,
+      record: held.record,
+      open: open.map(toExecution),
+      artifacts: artifacts.views(held.pk, options.artifactIds ?? [], options.fence),
+      lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : new Map(),
+      ...(held.credentialHash === undefined ? {} : { credentialHash: held.credentialHash }),
+    };
+  }
+
+  function acceptView(request: AcceptRequest, now: number): AcceptView {
+    const { owner, key, contextId } = request;
+    const view = (held: Held) => viewOf(held, executions.open(held.pk), { now });
+    const row = key && tasks.request(owner, key);
+    const repeated = row && tasks.byPk(row.task, now);
+    const named = request.taskId === undefined ? undefined : tasks.byId(request.taskId, now);
+    const active = contextId === undefined ? undefined : tasks.active(owner, contextId, now);
+    return {
+      now,
+      tenant: tasks.tenantStatus(owner.tenant),
+      ...(row && repeated
+        ? {
+            repeat: {
+              fingerprint: row.fingerprint,
+              taskId: repeated.record.id,
+              sequence: row.sequence,
+              answer: row.answer,
+              record: repeated.record,
+            },
+          }
+        : {}),
+      ...(named && sameOwner(named.record.owner, owner) ? { task: view(named) } : {}),
+      ...(active ? { active: view(active) } : {}),
+    };
+  }
+
+  function accept(request: AcceptRequest, decide: (view: AcceptView) => AcceptDecision, tx: Transaction): Accepted {
+    const { owner, key, credential } = request;
+    const view = acceptView(request, tx.now);
+    const decision = decide(view);
+    if (decision.kind === 'repeat') {
+      if (!view.repeat?.record) throw broken('no first request to repeat');
+      const { record, sequence, answer } = view.repeat;
+      return { kind: 'repeat', record, sequence, answer };
+    }
+    const held =
+      decision.kind === 'create'
+        ? changes.create({ owner, ...decision }, tx)
+        : changes.apply(toContinue(request, decision.taskId, tx.now), decision.change, tx);
+    const { record } = held;
+    if (key) {
+      upsertRequest.run(
+        ...[key.contextId, key.messageId, key.fingerprint],
+        ...[record.sequence, decision.answer, held.pk],
+      );
+    }
+    if (credential) credentials.keep(owner, credential, tx.now);
+    return { kind: decision.kind, record, sequence: record.sequence, answer: decision.answer };
+  }
+
+  function toContinue(request: AcceptRequest, taskId: string, now: number): Held {
+    const held = tasks.byId(taskId, now);
+    if (!held || !sameOwner(held.record.owner, request.owner)) throw taskNotFound();
+    return held;
+  }
+
+  function fenced(fence: Fence, now: number): { readonly held: Held; readonly open: readonly OpenRow[] } {
+    const held = tasks.byId(fence.taskId, now);
+    const open = held ? executions.open(held.pk) : [];
+    if (!held || held.tenant === 'removed' || isTerminal(held.record.status.state) || !holdsLease(open, fence)) {
+      throw new DomainError('LEASE_LOST', 'The lease of this turn is lost');
+    }
+    return { held, open };
+  }
+
+  function forUpdate(request: UpdateRequest, now: number) {
+    const { fence, owner, taskId } = request;
+    if (fence && fence.taskId !== taskId) throw broken('the fence is of another task');
+    if (fence && owner === undefined) return fenced(fence, now);
+    const held = tasks.byId(taskId, now);
+    if (!held || (owner && !sameOwner(held.record.owner, owner))) throw taskNotFound();
+    return fence ? fenced(fence, now) : { held, open: executions.open(held.pk) };
+  }
+
+  function claimOne(row: ClaimableRow, lease: { readonly worker: string; readonly until: number }, tx: Transaction) {
+    executions.lease(row.task, row.ordinal, lease);
+    const held = tasks.byPk(row.task, tx.now);
+    if (!held) throw broken('an execution has no task');
+    const attempt = row.attempt + 1;
+    return { held, attempt, execution: { ordinal: row.ordinal, attempt, leased: true } satisfies ExecutionRecord };
+  }
+
+  function stepKey(fence: Fence, key: string, now: number): StepKey {
+    const { held } = fenced(fence, now);
+    return { task: held.pk, ordinal: fence.ordinal, key, attempt: fence.attempt };
+  }
+
+  return {
+    ...reads,
+
+    accept: (request, decide) => writes.run((tx) => accept(request, decide, tx)),
+
+    update: (request, decide) =>
+      writes.run((tx) => {
+        const { held, open } = forUpdate(request, tx.now);
+        const change = decide(viewOf(held, open, { ...request, now: tx.now }));
+        const after = change ? changes.apply(held, change, tx) : held;
+        const { fence } = request;
+        // The open turns are known unless this change touched them.
+        const alone = !change?.executions && open.length <= 1;
+        const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal) : [];
+        return { record: after.record, changed: change !== undefined, pending };
+      }),
+
+    claim: (request, begin) =>
+      writes.run((tx) => {
+        const { agent, worker, leaseMs, limit } = request;
+        const claimed: Claimed[] = [];
+        for (const row of executions.claimable(agent, tx.now, limit)) {
+          const { held, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
+          const change = begin(viewOf(held, executions.open(row.task), { now: tx.now }), execution);
+          const { record } = change ? changes.apply(held, change, tx) : held;
+          const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
+          if (!holdsLease(executions.open(row.task), fence)) continue;
+          claimed.push({
+            fence,
+            record,
+            message: executions.message(row.task, row.ordinal),
+            lost: row.lease_owner !== null || row.lost === 1,
+            pending: [...executions.taken(row.task, row.ordinal), ...executions.pending(row.task, row.ordinal)],
+            ...(row.trace === null ? {} : { trace: row.trace }),
+          });
+        }
+        return claimed;
+      }),
+
+    heartbeat: (worker, leaseMs) =>
+      writes.run((tx) =>
+        executions
+          .extend({ worker, until: tx.now + leaseMs })
+          .map(({ task, fence }) => ({ fence, pending: executions.pending(task, fence.ordinal) })),
+      ),
+
+    beginStep: (fence, key) => writes.run(({ now }) => ({ result: steps.begin(stepKey(fence, key, now), now) })),
+
+    endStep: (fence, key, value) => writes.run(({ now }) => steps.end(stepKey(fence, key, now), value, now)),
+
+    credential: async (subject) => connection.snapshot(() => credentials.find(subject, clock.now())),
+
+    renewCredential: (subject, credential, resume) =>
+      writes.run((tx) => {
+        const resumed: string[] = [];
+        if (tasks.tenantStatus(subject.tenant) === 'removed') return { stored: false, resumed };
+        const stored = credentials.keep(subject, credential, tx.now);
+        // The token that counts from now on: an older one than the stored does not replace it.
+        const current = credentials.find(subject, tx.now);
+        if (!current) return { stored, resumed };
+        for (const held of tasks.parked(subject, current.hash, tx.now)) {
+          const change = resume(viewOf(held, executions.open(held.pk), { now: tx.now }));
+          if (!change) continue;
+          changes.apply(held, change, tx);
+          resumed.push(held.record.id);
+        }
+        return { stored, resumed };
+      }),
+
+    sweepCredentials: () =>
+      writes.run(({ now }) => {
+        credentials.sweep(now);
+        return credentials.hashes();
+      }),
+
+    purge: (olderThanMs, limit) =>
+      eraseInBatches(limit, (size) => writes.run(({ now }) => erasure.ended(now - olderThanMs, size))),
+
+    async backlog() {
+      const now = clock.now();
+      const { open, leased, oldest } = connection.snapshot(() => executions.backlog(now));
+      return { waiting: open - leased, leased, oldestMs: oldest === null ? 0 : now - oldest };
+    },
+
+    ping: () =>
+      writes.run(({ now }) => {
+        writeProbe.run(now);
+      }),
+
+    async close() {
+      writes.close();
+      closed();
+    },
+  };
+}
