@@ -1,0 +1,100 @@
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { type InvocationClaims, readClaims } from './claims.ts';
+import type { ForgeAppId } from './forge-ids.ts';
+import { bearerToken, type RequestHeaders } from './headers.ts';
+import { refusal } from './refusal.ts';
+import { allowedApiBase } from './site-urls.ts';
+
+/*
+ * Who calls: the Forge Invocation Token. The rules are fixed here and the audience comes from configuration; whoever
+ * wires this supplies only the signature check and the keys. A token is proved once, on arrival, before anything of
+ * the body is read: it lives for 25 seconds, the work that it starts for an hour.
+ */
+
+/** What a verifier must demand of a token. Structurally the rules of adapters/jwks. */
+export interface InvocationTokenRules {
+  readonly algorithms: readonly string[];
+  readonly issuer: string;
+  readonly audience: string;
+  readonly requiredClaims: readonly string[];
+  readonly clockToleranceSeconds: number;
+  readonly maxTokenAgeSeconds: number;
+}
+
+export type VerifyInvocationToken = (token: string) => Promise<Readonly<Record<string, unknown>>>;
+
+export function invocationTokenRules(app: ForgeAppId): InvocationTokenRules {
+  return {
+    algorithms: ['RS256'],
+    issuer: 'forge/invocation-token',
+    audience: app.ari,
+    requiredClaims: ['exp', 'iat', 'nbf', 'iss', 'aud', 'jti'],
+    clockToleranceSeconds: 5,
+    // Twice the life that tokens have: bounds a token whose `exp` is absurd.
+    maxTokenAgeSeconds: 50,
+  };
+}
+
+export interface InvocationTokensOptions {
+  readonly app: ForgeAppId;
+  readonly verify: VerifyInvocationToken;
+  /** Hosts that `app.apiBaseUrl` may name. */
+  readonly apiHosts: readonly string[];
+  /** Keys of the modules that may send messages; absent or empty = any. */
+  readonly moduleKeys?: readonly string[];
+  readonly telemetry: Telemetry;
+}
+
+/** A call of an agent connector: a user acts, and Jira can be reached as that user. */
+export interface UserInvocation extends InvocationClaims {
+  readonly principal: string;
+  /** Allowed base URL of Jira's REST API, without a slash at its end. */
+  readonly apiBaseUrl: string;
+}
+
+export interface InvocationTokens {
+  /** Both reject with DomainError UNAUTHENTICATED or AUTHENTICATION_UNAVAILABLE. */
+  user(headers: RequestHeaders): Promise<UserInvocation>;
+  lifecycle(headers: RequestHeaders): Promise<InvocationClaims>;
+}
+
+// A browser shows the tokens of these modules to its user, who could then uninstall the app for everybody.
+const BROWSER_MODULE = /^(?:jira|confluence):/i;
+
+export function createInvocationTokens(options: InvocationTokensOptions): InvocationTokens {
+  const { app, verify, apiHosts, moduleKeys = [], telemetry } = options;
+
+  async function claimsOf(headers: RequestHeaders): Promise<InvocationClaims> {
+    const token = bearerToken(headers);
+    if (token === undefined) throw new Error('no usable bearer token');
+    const claims = readClaims(await verify(token), app.uuid);
+    if (claims.apiBaseUrl === undefined) return claims;
+    const apiBaseUrl = allowedApiBase(claims.apiBaseUrl, apiHosts);
+    if (apiBaseUrl === undefined) throw new Error('app.apiBaseUrl is not on an allowed host');
+    return { ...claims, apiBaseUrl };
+  }
+
+  async function guarded<T>(headers: RequestHeaders, check: (claims: InvocationClaims) => T): Promise<T> {
+    try {
+      return check(await claimsOf(headers));
+    } catch (error) {
+      throw refusal(error, headers, telemetry);
+    }
+  }
+
+  return {
+    user: (headers) =>
+      guarded(headers, (claims) => {
+        const { principal, apiBaseUrl, module } = claims;
+        if (principal === undefined) throw new Error('no principal');
+        if (apiBaseUrl === undefined) throw new Error('no app.apiBaseUrl');
+        if (moduleKeys.length > 0 && !moduleKeys.includes(module.key ?? '')) throw new Error('module is not allowed');
+        return { ...claims, principal, apiBaseUrl };
+      }),
+    lifecycle: (headers) =>
+      guarded(headers, (claims) => {
+        if (BROWSER_MODULE.test(claims.module.type ?? '')) throw new Error('token of a module that a browser shows');
+        return claims;
+      }),
+  };
+}
