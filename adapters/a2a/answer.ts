@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import type { Context } from 'koa';
+import type { Clock } from '../../core/ports/clock.ts';
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly json: string;
+  readonly headers?: Record<string, string>;
+}
+
+/**
+ * Answers with JSON. When the body has not come in whole, the connection cannot be used again: it is announced as
+ * closing, but closed only after what is on its way has been thrown away (or `lingerMs` have passed), because closing a
+ * socket with unread data resets it and the client may never see the answer.
+ */
+export async function answerJson(
+  context: Context,
+  answer: JsonAnswer,
+  linger: { readonly clock: Clock; readonly ms: number },
+): Promise<void> {
+  const { req: request, res: response } = context;
+  context.set({ 'Cache-Control': 'no-store', ...answer.headers });
+  if (request.complete) {
+    context.status = answer.status;
+    context.type = 'application/json';
+    context.body = answer.json;
+    return;
+  }
+  context.respond = false;
+  response.on('error', () => undefined);
+  response.writeHead(answer.status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(answer.json),
+    Connection: 'close',
+  });
+  response.write(answer.json);
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      cancel();
+      resolve();
+    };
+    const cancel = linger.clock.timer(linger.ms, done);
+    request.once('end', done).once('close', done).resume();
+  });
+  response.end();
+}

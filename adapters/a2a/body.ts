@@ -1,0 +1,45 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../core/ports/clock.ts';
+
+type Body =
+  | { readonly bytes: Buffer }
+  /** `gone`: the client has closed, nobody waits for an answer. What else comes of the others is not kept. */
+  | { readonly refused: 'too-large' | 'too-slow' | 'gone' };
+
+/** True when the declared length alone is too much. */
+export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
+  return Number(request.headers['content-length'] ?? 0) > maxBytes;
+}
+
+/** Reads the body, keeping no more than `maxBytes` of it in memory. */
+export function readBody(
+  request: IncomingMessage,
+  bounds: { readonly maxBytes: number; readonly timeoutMs: number; readonly clock: Clock },
+): Promise<Body> {
+  return new Promise((resolve) => {
+    let chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bounds.maxBytes) settle({ refused: 'too-large' });
+      else chunks.push(chunk);
+    };
+    const complete = () => {
+      const [first] = chunks;
+      settle({ bytes: chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size) });
+    };
+    const gone = () => settle({ refused: 'gone' });
+    const settle = (body: Body) => {
+      cancel();
+      request.off('data', take).off('end', complete).off('close', gone);
+      chunks = [];
+      resolve(body);
+    };
+    const cancel = bounds.clock.timer(bounds.timeoutMs, () => settle({ refused: 'too-slow' }));
+    // Without a listener a broken upload would take the process down; `close` follows and is what counts.
+    request.on('error', () => undefined);
+    request.on('data', take).on('end', complete).on('close', gone);
+    if (request.destroyed) gone();
+  });
+}

@@ -1,0 +1,34 @@
+import { ServerCallContext } from '@a2a-js/sdk/server';
+import type { EdgeProfile } from '../../core/ports/edge.ts';
+import type { Caller } from '../../core/principal.ts';
+
+/** What the SDK's transport handlers have no room for, kept beside the context that they hand through. */
+export interface Call {
+  readonly caller: Caller;
+  readonly profile: EdgeProfile;
+  /** Deduplication id: undefined = the message's own, null = none. */
+  readonly key: string | null | undefined;
+  readonly deadlineMs: number;
+  /** Last-Event-ID of a client that resumes. */
+  readonly after: number | undefined;
+  /** Stops the waiting, never the task. */
+  readonly signal: AbortSignal;
+  /** Of the frame that was yielded last; the transport handler passes frames on one by one. */
+  sequence: number | undefined;
+  /** What the handler threw: the SDK would send its text out. */
+  failure: { readonly error: unknown } | undefined;
+}
+
+const calls = new WeakMap<ServerCallContext, Call>();
+
+export function contextOf(call: Call, requestedVersion: string): ServerCallContext {
+  const context = new ServerCallContext({ requestedVersion });
+  calls.set(context, call);
+  return context;
+}
+
+export function callOf(context: ServerCallContext): Call {
+  const call = calls.get(context);
+  if (call === undefined) throw new TypeError('a context that no call was opened with');
+  return call;
+}

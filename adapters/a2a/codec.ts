@@ -1,0 +1,49 @@
+import type { Part as SdkPart } from '@a2a-js/sdk';
+import { Message as SdkMessage, StreamResponse as SdkStreamResponse, Task as SdkTask } from '@a2a-js/sdk';
+import type { EventBody } from '../../core/event.ts';
+import type { Message } from '../../core/message.ts';
+import type { Task } from '../../core/task.ts';
+
+/*
+ * Between core, which speaks ProtoJSON, and the SDK's in-memory types. fromJSON loses the content of `{data: null}`: a
+ * part without content can only be that one, so it is put back.
+ */
+
+export function toSdkTask(task: Task): SdkTask {
+  return mendTask(SdkTask.fromJSON(task));
+}
+
+export function toSdkMessage(message: Message): SdkMessage {
+  return mendMessage(SdkMessage.fromJSON(message));
+}
+
+export function toSdkEvent(body: EventBody): SdkStreamResponse {
+  const response = SdkStreamResponse.fromJSON(body);
+  const { payload } = response;
+  if (payload?.$case === 'task') mendTask(payload.value);
+  if (payload?.$case === 'message') mendMessage(payload.value);
+  if (payload?.$case === 'statusUpdate') mendMessage(payload.value.status?.message);
+  if (payload?.$case === 'artifactUpdate') mendParts(payload.value.artifact?.parts);
+  return response;
+}
+
+/** Validated before: what toJSON writes is core's form. */
+export function toCoreMessage(message: SdkMessage): Message {
+  return SdkMessage.toJSON(mendMessage(message)) as Message;
+}
+
+function mendTask(task: SdkTask): SdkTask {
+  mendMessage(task.status?.message);
+  for (const message of task.history) mendMessage(message);
+  for (const artifact of task.artifacts) mendParts(artifact.parts);
+  return task;
+}
+
+function mendMessage<T extends SdkMessage | undefined>(message: T): T {
+  mendParts(message?.parts);
+  return message;
+}
+
+function mendParts(parts: readonly SdkPart[] | undefined): void {
+  for (const part of parts ?? []) part.content ??= { $case: 'data', value: null };
+}

@@ -1,0 +1,75 @@
+import { Buffer } from 'node:buffer';
+import { LIMITS } from '../../core/limits.ts';
+import { protocolError, type RpcError } from './error-table.ts';
+
+/*
+ * The JSON-RPC envelope, before anything in it is believed. A2A has no notifications and no batches (9.1). The id goes
+ * back exactly as it came, also 0 and "", so one that cannot is refused: no string or safe integer, or too long to stand
+ * in every frame of a stream.
+ */
+
+export type RpcId = string | number;
+
+export interface RpcCall {
+  readonly id: RpcId;
+  readonly method: string;
+  /** Undefined when absent. */
+  readonly params: unknown;
+}
+
+type ParsedEnvelope =
+  | { readonly call: RpcCall }
+  /** `id` is null where it was unusable. */
+  | { readonly refused: RpcError; readonly id: RpcId | null };
+
+/** Arrays and objects inside each other; protobuf parsers stop at the same depth. */
+const MAX_JSON_DEPTH = 100;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export function parseEnvelope(body: Uint8Array): ParsedEnvelope {
+  const parsed = parseJson(body);
+  if (parsed === undefined) return refuse('PARSE_ERROR', 'The body is no JSON document in UTF-8');
+  const { value } = parsed;
+  if (!withinDepth(value, MAX_JSON_DEPTH)) return refuse('PARSE_ERROR', 'The JSON document is nested too deeply');
+  if (Array.isArray(value)) return refuse('INVALID_REQUEST', 'Batches are not supported');
+  if (!isRecord(value)) return refuse('INVALID_REQUEST', 'A JSON-RPC request is an object');
+  if (!('id' in value)) return refuse('INVALID_REQUEST', 'A request needs an id: A2A has no notifications');
+  const { id, jsonrpc, method, params } = value;
+  if (!isId(id)) return refuse('INVALID_REQUEST', 'The id must be a short string or an integer');
+  if (jsonrpc !== '2.0') return refuse('INVALID_REQUEST', 'jsonrpc must be "2.0"', id);
+  if (typeof method !== 'string' || method === '') {
+    return refuse('INVALID_REQUEST', 'method must be a string that is not empty', id);
+  }
+  return { call: { id, method, params } };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(fault: 'PARSE_ERROR' | 'INVALID_REQUEST', text: string, id: RpcId | null = null): ParsedEnvelope {
+  return { refused: protocolError(fault, text), id };
+}
+
+function parseJson(body: Uint8Array): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(utf8.decode(body)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Looks at structure only, and never deeper than the limit: JSON.parse takes any depth, what comes after it recurses. */
+function withinDepth(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0) return false;
+  const children = Array.isArray(value) ? value : Object.values(value);
+  for (const child of children) if (!withinDepth(child, levels - 1)) return false;
+  return true;
+}
+
+function isId(id: unknown): id is RpcId {
+  if (typeof id === 'string') return Buffer.byteLength(id) <= LIMITS.idBytes;
+  return typeof id === 'number' && Number.isSafeInteger(id);
+}

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { ProtocolVersion } from './edge.ts';
+import {
+  legacyGetParams,
+  legacyPushParams,
+  legacyPushSetParams,
+  legacySendParams,
+  legacyTaskParams,
+} from './legacy-params.ts';
+import {
+  anyParams,
+  cancelTaskParams,
+  getTaskParams,
+  listTasksParams,
+  sendMessageParams,
+  subscribeToTaskParams,
+} from './params.ts';
+
+export interface Method {
+  readonly params: z.ZodType;
+  /** Answered with an event stream. */
+  readonly streams?: true;
+  /** A call may leave its params out. */
+  readonly paramsOptional?: true;
+}
+
+const METHODS = {
+  '1.0': {
+    SendMessage: { params: sendMessageParams },
+    SendStreamingMessage: { params: sendMessageParams, streams: true },
+    GetTask: { params: getTaskParams },
+    ListTasks: { params: listTasksParams, paramsOptional: true },
+    CancelTask: { params: cancelTaskParams },
+    SubscribeToTask: { params: subscribeToTaskParams, streams: true },
+    CreateTaskPushNotificationConfig: { params: anyParams },
+    GetTaskPushNotificationConfig: { params: anyParams },
+    ListTaskPushNotificationConfigs: { params: anyParams },
+    DeleteTaskPushNotificationConfig: { params: anyParams },
+    GetExtendedAgentCard: { params: anyParams, paramsOptional: true },
+  },
+  '0.3': {
+    'message/send': { params: legacySendParams },
+    'message/stream': { params: legacySendParams, streams: true },
+    'tasks/get': { params: legacyGetParams },
+    'tasks/cancel': { params: legacyTaskParams },
+    'tasks/resubscribe': { params: legacyTaskParams, streams: true },
+    'tasks/pushNotificationConfig/set': { params: legacyPushSetParams },
+    'tasks/pushNotificationConfig/get': { params: legacyPushParams },
+    'tasks/pushNotificationConfig/list': { params: legacyPushParams },
+    'tasks/pushNotificationConfig/delete': { params: legacyPushParams },
+    'agent/getAuthenticatedExtendedCard': { params: anyParams, paramsOptional: true },
+  },
+} as const satisfies Record<ProtocolVersion, Record<string, Method>>;
+
+const BY_NAME = {
+  '1.0': new Map<string, Method>(Object.entries(METHODS['1.0'])),
+  '0.3': new Map<string, Method>(Object.entries(METHODS['0.3'])),
+};
+
+export function methodOf(version: ProtocolVersion, name: string): Method | undefined {
+  return BY_NAME[version].get(name);
+}

@@ -1,0 +1,72 @@
+import type { z } from 'zod';
+import { DomainError, invalidParams, type Violation } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/message.ts';
+import type { Session } from './edge.ts';
+import { isRecord } from './envelope.ts';
+import type { Method } from './methods.ts';
+
+/** NUL and lone surrogates: one of the databases cannot hold them, so neither does. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+/** The params as an object, before they are prepared and validated. Throws DomainError INVALID_PARAMS. */
+export function paramsOf(method: Method, params: unknown): JsonObject {
+  if (params === undefined && method.paramsOptional) return {};
+  if (!isRecord(params)) throw invalidParams('params', 'must be an object');
+  return params as JsonObject;
+}
+
+/**
+ * The params without what is not theirs to say: unknown fields and the tenant, which comes from the verified caller
+ * (13.3). Throws DomainError INVALID_PARAMS with a violation for each field.
+ */
+export function validateParams(method: Method, params: JsonObject, session: Session): JsonObject {
+  const { tenant, ...own } = params;
+  if (!mayName(session, tenant)) throw invalidParams('tenant', 'must be absent or the caller’s own');
+  const result = method.params.safeParse(own);
+  if (!result.success) {
+    throw new DomainError('INVALID_PARAMS', 'Invalid parameters', { violations: violationsOf(result.error) });
+  }
+  const path = unstorablePath(result.data);
+  if (path !== undefined) throw invalidParams(path.slice(1) || 'params', 'must hold no NUL and no lone surrogate');
+  return result.data as JsonObject;
+}
+
+function mayName(session: Session, tenant: unknown): boolean {
+  if (tenant === undefined || tenant === null || tenant === '') return true;
+  return tenant === session.caller.owner.tenant || tenant === session.tenant;
+}
+
+function violationsOf(error: z.ZodError): readonly Violation[] {
+  return error.issues.map((issue) => ({ field: fieldPath(issue.path), description: issue.message }));
+}
+
+function fieldPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else text += text === '' ? String(step) : `.${String(step)}`;
+  }
+  return text === '' ? 'params' : text;
+}
+
+/**
+ * Where the first string is that cannot be stored, keys included: its path below `value`, or undefined. The path is put
+ * together on the way back, since nearly every walk finds nothing.
+ */
+function unstorablePath(value: unknown): string | undefined {
+  if (typeof value === 'string') return UNSTORABLE.test(value) ? '' : undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const below = unstorablePath(value[index]);
+      if (below !== undefined) return `[${index}]${below}`;
+    }
+    return undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  for (const key of Object.keys(value)) {
+    if (UNSTORABLE.test(key)) return '';
+    const below = unstorablePath(value[key]);
+    if (below !== undefined) return `.${key}${below}`;
+  }
+  return undefined;
+}

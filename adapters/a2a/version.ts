@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DomainError } from '../../core/errors.ts';
+import type { Edge, ProtocolVersion } from './edge.ts';
+
+/*
+ * Which protocol a call speaks (A2A 1.0, 3.6). The header wins over the query parameter, a patch number is ignored, and
+ * a call that says nothing speaks the edge's default.
+ */
+
+const VERSION = /^(\d+\.\d+)(?:\.\d+)?$/;
+
+export function negotiateVersion(edge: Edge, headers: IncomingHttpHeaders, query: string): ProtocolVersion {
+  const asked = versionAsked(headers, query);
+  const version = asked === '' ? edge.defaultVersion : VERSION.exec(asked)?.[1];
+  if ((version === '1.0' || version === '0.3') && edge.versions.includes(version)) return version;
+  const served = `Supported A2A versions: ${edge.versions.join(', ')}`;
+  if (version !== '0.3') throw new DomainError('VERSION_NOT_SUPPORTED', served);
+  const said = asked === '' ? 'A call without A2A-Version speaks 0.3. ' : '';
+  throw new DomainError('VERSION_NOT_SUPPORTED', `${said}${served}. ${legacyHint(edge)}`);
+}
+
+/** What a caller has to do whose client and our edge speak different versions. */
+export function legacyHint(edge: Edge): string {
+  if (edge.legacyHint !== undefined) return edge.legacyHint;
+  return edge.versions.includes('0.3')
+    ? 'Send the header A2A-Version: 0.3.'
+    : 'Send the header A2A-Version: 1.0 and speak 1.0, or have 0.3 added to A2A_VERSIONS.';
+}
+
+function versionAsked(headers: IncomingHttpHeaders, query: string): string {
+  const header = String(headers['a2a-version'] ?? '').trim();
+  if (header !== '' || query === '') return header;
+  return (new URLSearchParams(query).get('A2A-Version') ?? '').trim();
+}
