@@ -1,0 +1,92 @@
+import { clip, escapeMarkdown, withoutLiveMentions } from '../../../core/markdown.ts';
+
+/*
+ * Everything that people wrote in Jira passes through one of these functions before it becomes part of an answer: it is
+ * untrusted, may be of any length, and must neither break our markup nor notify anybody.
+ */
+
+const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
+// A renderer may look for our own folds by text alone, also inside code, so that not even an escaped one may stay.
+const FOLD_TAG = /\\?<(?=\s{0,8}\/?\s{0,8}(?:details|summary))/gi;
+
+/** Plain text on one line. */
+export function plain(text: string, maxChars = 200): string {
+  return escapeMarkdown(clip(text.replace(/\s+/g, ' ').trim(), maxChars).replace(FOLD_TAG, '‹'));
+}
+
+function inert(markdown: string): string {
+  let fence: string | undefined;
+  const lines = withoutLiveMentions(markdown).replace(FOLD_TAG, '‹').split('\n');
+  return lines
+    .map((line) => {
+      const mark = FENCE.exec(line)?.[1];
+      const inside = fence !== undefined || mark !== undefined;
+      if (mark !== undefined && fence === undefined) fence = mark;
+      else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+      return inside ? line : line.replace(/(?<!\\)<(?=[A-Za-z/!?])/g, '\\<');
+    })
+    .join('\n');
+}
+
+/**
+ * Foreign markdown as a quote: cut at a line where that is possible, without HTML and live mentions. The quote also
+ * ends whatever was left open inside, such as a code block.
+ */
+export function quote(markdown: string, maxChars: number): string {
+  const lines: string[] = [];
+  let left = maxChars;
+  for (const line of inert(markdown.trim()).split('\n')) {
+    if (line.length > left) {
+      lines.push(left > maxChars / 2 ? clip(line, left) : '…');
+      break;
+    }
+    lines.push(line);
+    left -= line.length + 1;
+  }
+  return lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n');
+}
+
+/** What foreign markdown says, without its markup and code blocks; plain text, still to be escaped. */
+export function spoken(markdown: string): string {
+  let fence: string | undefined;
+  const lines: string[] = [];
+  for (const line of withoutLiveMentions(markdown.slice(0, 20_000)).split('\n')) {
+    const mark = FENCE.exec(line)?.[1];
+    if (fence === undefined && mark === undefined) {
+      lines.push(line.replace(/^[ \t>]*(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])?/, ''));
+    } else if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence)) fence = undefined;
+  }
+  return lines
+    .join('\n')
+    .replace(/(?<!\\)\[([^[\]\n]{0,300})\]\([^()\n]{0,2000}\)/g, '$1')
+    .replace(/(?<!\\)(?:\*{1,3}|~~|`+)/g, '')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .replace(/\\\n/g, '\n')
+    .trim();
+}
+
+/** `A`, `A and B`, `A, B and C`. */
+export function listed(items: readonly string[]): string {
+  const last = items.at(-1) ?? '';
+  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} and ${last}`;
+}
+
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `2026-11-20` of an ISO 8601 date or instant, in UTC. */
+export const dayOf = (iso: string): string => iso.slice(0, 10);
+
+const DAY_MS = 86_400_000;
+
+/** Whole days from the day of `from` to the day of `to`, negative when it is over. Undefined when one is no date. */
+export function daysUntil(from: string, to: string): number | undefined {
+  const days = (Date.parse(dayOf(to)) - Date.parse(dayOf(from))) / DAY_MS;
+  return Number.isNaN(days) ? undefined : Math.round(days);
+}
+
+/** `in 3 days`, `today`, `2 days ago`. */
+export function fromNow(days: number): string {
+  if (days === 0) return 'today';
+  return days > 0 ? `in ${plural(days, 'day')}` : `${plural(-days, 'day')} ago`;
+}

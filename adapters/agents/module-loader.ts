@@ -1,0 +1,103 @@
+import { isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Agent } from '../../core/ports/agent.ts';
+import { briefAgent } from './brief/brief-agent.ts';
+
+/** The agent cannot be loaded. The message is for the operator: it names the module, what was found and what is expected. */
+export class AgentLoadError extends Error {
+  override readonly name = 'AgentLoadError';
+}
+
+const MODULE = 'module:';
+
+/**
+ * The agent that a specification names: `brief`, or `module:` with a path (from `cwd`), an absolute path or the name of
+ * an installed package. A module's default export or its export `agent` is the agent, or a function that returns one
+ * (a promise of one). Rejects with AgentLoadError.
+ */
+export async function loadAgent(spec: string, { cwd }: { readonly cwd: string }): Promise<Agent> {
+  if (spec === 'brief') return briefAgent;
+  const name = spec.startsWith(MODULE) ? spec.slice(MODULE.length).trim() : '';
+  if (name === '') throw new AgentLoadError(`AGENT is "brief" or "module:<path or package>", not "${spec}"`);
+  const loaded = await importModule(name, cwd);
+  const [where, exported] = exportOf(loaded, name);
+  return validAgent(typeof exported === 'function' ? await made(exported, where) : exported, where);
+}
+
+async function importModule(name: string, cwd: string): Promise<Readonly<Record<string, unknown>>> {
+  const isPath = name.startsWith('.') || isAbsolute(name);
+  const specifier = isPath ? pathToFileURL(resolve(cwd, name)).href : name;
+  try {
+    return (await import(specifier)) as Record<string, unknown>;
+  } catch (cause) {
+    const looked = isPath ? resolve(cwd, name) : `package ${name}`;
+    throw new AgentLoadError(`the agent module ${looked} cannot be loaded: ${reason(cause)}`, { cause });
+  }
+}
+
+function exportOf(loaded: Readonly<Record<string, unknown>>, name: string): readonly [string, unknown] {
+  for (const key of ['default', 'agent']) {
+    if (loaded[key] !== undefined) return [`export "${key}" of ${name}`, loaded[key]];
+  }
+  const found = Object.keys(loaded);
+  throw new AgentLoadError(
+    `${name} has neither a default export nor an export "agent"; it exports ${found.length === 0 ? 'nothing' : found.join(', ')}`,
+  );
+}
+
+async function made(factory: CallableFunction, where: string): Promise<unknown> {
+  try {
+    return (await factory()) as unknown;
+  } catch (cause) {
+    throw new AgentLoadError(`${where} is a function that should return an agent, but threw: ${reason(cause)}`, {
+      cause,
+    });
+  }
+}
+
+const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
+function kind(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return `"${value}"`;
+  return typeof value === 'object' ? 'an object' : `${typeof value}`;
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isSkill = (value: unknown): boolean =>
+  isFields(value) &&
+  [value.id, value.name, value.description].every((text) => typeof text === 'string' && text !== '') &&
+  isTexts(value.tags) &&
+  (value.examples === undefined || isTexts(value.examples));
+
+/** Every optional property of the port, with what it must be when it is there. */
+const PROPERTIES: readonly (readonly [string, string, (value: unknown) => boolean])[] = [
+  ['recovery', '"rerun" or "review"', (value) => value === 'rerun' || value === 'review'],
+  ['outputModes', 'an array of media types', isTexts],
+  [
+    'skills',
+    'an array of { id, name, description, tags: string[], examples?: string[] }',
+    (value) => Array.isArray(value) && value.every(isSkill),
+  ],
+];
+
+function validAgent(agent: unknown, where: string): Agent {
+  if (!isFields(agent)) {
+    throw new AgentLoadError(`${where} is ${kind(agent)}; an agent is an object with a method run(turn)`);
+  }
+  if (typeof agent.run !== 'function') {
+    throw new AgentLoadError(
+      `${where} has run: ${kind(agent.run)}; an agent has a method run(turn) that yields updates`,
+    );
+  }
+  for (const [name, expected, fits] of PROPERTIES) {
+    const value = agent[name];
+    if (value !== undefined && !fits(value)) {
+      throw new AgentLoadError(`${where} has ${name}: ${kind(value)}; expected ${expected}`);
+    }
+  }
+  return agent as unknown as Agent;
+}
