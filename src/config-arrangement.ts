@@ -1,0 +1,72 @@
+import type { A2aAuthConfig, A2aConfig, Config, RovoConfig } from './config.ts';
+import type { ConfigValues } from './config-schema.ts';
+
+/** The variables, sorted by who needs them. Edges that are off are absent. */
+export function arrange(values: ConfigValues, warnings: readonly string[]): Config {
+  const rovo = rovoOf(values);
+  const a2a = a2aOf(values);
+  return {
+    logLevel: values.LOG_LEVEL,
+    host: values.HOST.replace(/^\[(.*)\]$/, '$1'),
+    port: values.PORT,
+    publicUrl: values.PUBLIC_URL ?? `http://127.0.0.1:${values.PORT}`,
+    publicUrlDerived: values.PUBLIC_URL === undefined,
+    database: values.DATABASE_URL,
+    role: values.ROLE,
+    maxBodyBytes: values.MAX_BODY_BYTES,
+    drainMs: values.DRAIN_MS,
+    ...(values.HELP_URL !== undefined && { helpUrl: values.HELP_URL }),
+    ops: {
+      ...(values.OPS_TOKEN !== undefined && { token: values.OPS_TOKEN }),
+      ...(values.OPS_PORT !== undefined && { port: values.OPS_PORT }),
+    },
+    agent: {
+      source: values.AGENT,
+      id: values.AGENT_ID,
+      concurrency: values.AGENT_CONCURRENCY,
+      leaseMs: values.LEASE_MS,
+    },
+    parkedMaxMs: values.PARKED_MAX_MS,
+    retentionMs: values.RETENTION_MS,
+    credentialsKeys: values.CREDENTIALS_KEY ?? [],
+    ...(rovo && { rovo }),
+    ...(a2a && { a2a }),
+    warnings,
+  };
+}
+
+function rovoOf(values: ConfigValues): RovoConfig | undefined {
+  if (values.FORGE_APP_ID === undefined) return undefined;
+  return {
+    appId: values.FORGE_APP_ID,
+    jwksUrl: values.FORGE_JWKS_URL,
+    waitMs: Math.min(values.ROVO_WAIT_MS, values.ROVO_SYNC_DEADLINE_MS),
+    syncDeadlineMs: values.ROVO_SYNC_DEADLINE_MS,
+    streamDeadlineMs: values.ROVO_STREAM_DEADLINE_MS,
+    chatDeadlineMs: values.ROVO_CHAT_DEADLINE_MS,
+    itemDeadlineMs: values.ROVO_ITEM_DEADLINE_MS,
+    apiHosts: values.ROVO_API_HOSTS.map((host) => host.toLowerCase()),
+    ...(values.ROVO_MODULE_KEYS && { moduleKeys: values.ROVO_MODULE_KEYS }),
+  };
+}
+
+function a2aOf(values: ConfigValues): A2aConfig | undefined {
+  const auth = authOf(values);
+  if (!auth) return undefined;
+  return {
+    auth,
+    waitMs: values.A2A_WAIT_MS,
+    streamDeadlineMs: values.A2A_STREAM_DEADLINE_MS,
+    taskDeadlineMs: values.A2A_TASK_DEADLINE_MS,
+    versions: values.A2A_VERSIONS,
+    streaming: values.A2A_STREAMING,
+  };
+}
+
+function authOf(values: ConfigValues): A2aAuthConfig | undefined {
+  const { A2A_AUTH, A2A_JWT_ISSUER: issuer, A2A_JWT_AUDIENCE: audience, A2A_JWKS_URL: jwksUrl } = values;
+  if (A2A_AUTH === 'anonymous') return { kind: 'anonymous' };
+  if (A2A_AUTH === 'off' || issuer === undefined || audience === undefined || jwksUrl === undefined) return undefined;
+  const tenantClaim = values.A2A_TENANT_CLAIM;
+  return { kind: 'jwt', issuer, audience, jwksUrl, ...(tenantClaim !== undefined && { tenantClaim }) };
+}

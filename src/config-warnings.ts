@@ -1,0 +1,50 @@
+import type { Readings } from './config-rules.ts';
+import { CONFIG_KEYS, type ConfigKey } from './config-schema.ts';
+
+/** Things that do not keep the service from starting but are hardly meant: misspelt names and settings without effect. */
+export function configWarnings(names: readonly string[], readings: Readings): readonly string[] {
+  const known = Object.keys(CONFIG_KEYS);
+  const misspelt = names
+    .filter((name) => /^(ROVO|A2A)_/.test(name) && !known.includes(name))
+    .map((name) => `${name} is not a setting of this service; did you mean ${nearest(name, known)}?`);
+  return [...misspelt, ...withoutEffect(readings)];
+}
+
+function withoutEffect({ values, given }: Readings): string[] {
+  const keys = (Object.keys(CONFIG_KEYS) as ConfigKey[]).filter(given);
+  const warnings: string[] = [];
+  if (values.A2A_AUTH !== undefined && values.A2A_AUTH !== 'jwt') {
+    for (const key of keys.filter((name) => /^A2A_(JW|TENANT)/.test(name))) {
+      warnings.push(`${key} has no effect while A2A_AUTH is ${values.A2A_AUTH}`);
+    }
+  }
+  if (!given('FORGE_APP_ID')) {
+    for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {
+      warnings.push(`${key} has no effect while FORGE_APP_ID is not set`);
+    }
+  }
+  return warnings;
+}
+
+function nearest(name: string, candidates: readonly string[]): string {
+  let best = { candidate: '', distance: Number.POSITIVE_INFINITY };
+  for (const candidate of candidates) {
+    const distance = editDistance(name, candidate);
+    if (distance < best.distance) best = { candidate, distance };
+  }
+  return best.candidate;
+}
+
+/** Levenshtein's, one row of the matrix at a time. Names are a few dozen characters. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= a.length; line += 1) {
+    const next = [line];
+    for (let column = 1; column <= b.length; column += 1) {
+      const substitute = (row[column - 1] ?? 0) + (a[line - 1] === b[column - 1] ? 0 : 1);
+      next.push(Math.min(substitute, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

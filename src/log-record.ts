@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { LogFields } from '../core/ports/telemetry.ts';
+
+/*
+ * What may be in a line of the log. A field that is not named here does not get through: its name is listed under
+ * `dropped`, its value is gone. Texts are short and lose whatever looks like a credential. So a careless call costs a
+ * field in the log and never a secret.
+ */
+
+const MAX_TEXT = 300;
+const MAX_STACK = 4_000;
+const MAX_CAUSES = 3;
+
+/** Ids, names from fixed sets, counts and durations. Nothing that a person wrote. */
+export const LOG_FIELDS: ReadonlySet<string> = new Set([
+  ...['taskId', 'contextId', 'tenant', 'principal', 'agent', 'edge', 'binding', 'method', 'version', 'status'],
+  ...['turn', 'ordinal', 'attempt', 'sequence', 'transition', 'state', 'kind', 'recovery', 'outcome', 'worker', 'role'],
+  ...[
+    'trace',
+    'traceparent',
+    'b3TraceId',
+    'userToken',
+    'code',
+    'reason',
+    'signal',
+    'duty',
+    'call',
+    'hasKeys',
+    'active',
+    'warning',
+  ],
+  ...['tasks', 'operations', 'count', 'streams', 'turns', 'bytes', 'characters', 'host', 'port', 'url', 'path', 'node'],
+  ...['durationMs', 'waitedMs', 'retryMs', 'retryAfterMs', 'leaseMs', 'drainMs'],
+]);
+
+/** Compact JWS and JWE, `Bearer x` and `Basic x`, Atlassian API tokens, passwords in a URL. */
+const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
+  [/\beyJ[\w-]{4,}(?:\.[\w-]*){1,4}/g, '[token]'],
+  [/\b(bearer)\s+[\w.~+/=-]+/gi, '$1 [token]'],
+  [/\b(basic)\s+[\w+/=-]{12,}/gi, '$1 [token]'],
+  [/\bAT[A-Z]{3}[\w-]{16,}={0,2}[\w]*/g, '[token]'],
+  [/(:\/\/)[^/\s@]*@/g, '$1[user]@'],
+];
+
+interface ErrorRecord {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: ErrorRecord;
+}
+
+export function logRecord(fields: LogFields, error: unknown): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  const dropped: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (value instanceof Error) record[name] = errorRecord(value);
+    else if (!LOG_FIELDS.has(name) || !isPrimitive(value)) dropped.push(name);
+    else record[name] = name === 'principal' ? pseudonym(String(value)) : plain(value);
+  }
+  if (dropped.length > 0) record.dropped = dropped;
+  if (error !== undefined) record.error = errorRecord(error);
+  return record;
+}
+
+/** The type says so already; plain JavaScript callers and casts do not have to. */
+function isPrimitive(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function plain(value: string | number | boolean): string | number | boolean {
+  return typeof value === 'string' ? clean(value, MAX_TEXT) : value;
+}
+
+/** Account ids are personal data: lines of one person can be told to belong together, not whose they are. Core hashes already. */
+function pseudonym(value: string): string {
+  return /^[0-9a-f]{12}$/.test(value) ? value : createHash('sha256').update(value).digest('hex').slice(0, 12);
+}
+
+function clean(text: string, max: number): string {
+  // Cut with a margin first: the patterns never run over a whole body, and a token at the cut is still seen whole.
+  let result = text.slice(0, max + 8_192);
+  for (const [pattern, replacement] of CREDENTIALS) result = result.replace(pattern, replacement);
+  return result.length > max ? `${result.slice(0, max)}…` : result;
+}
+
+function errorRecord(error: unknown, depth = 0): ErrorRecord {
+  if (!(error instanceof Error)) return { type: typeof error, message: clean(String(error), MAX_TEXT) };
+  const code = 'code' in error && typeof error.code === 'string' ? clean(error.code, MAX_TEXT) : undefined;
+  return {
+    type: error.name,
+    message: clean(error.message, MAX_TEXT),
+    ...(code !== undefined && { code }),
+    ...(error.stack !== undefined && { stack: clean(error.stack, MAX_STACK) }),
+    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: errorRecord(error.cause, depth + 1) }),
+  };
+}

@@ -1,0 +1,46 @@
+import { compose } from './compose.ts';
+import { ConfigError, loadConfig } from './config.ts';
+import { readEnvironment } from './environment.ts';
+import { StartError } from './start-error.ts';
+import { createTelemetry } from './telemetry.ts';
+import { packageVersion } from './version.ts';
+
+/*
+ * The program. Configuration faults end it with 78 before anything is opened; a start that fails otherwise ends it with 1.
+ * The first SIGTERM or SIGINT drains and exits 0, a second one exits at once.
+ */
+
+async function main(): Promise<void> {
+  const config = loadConfig(readEnvironment(process.env));
+  const telemetry = createTelemetry({ level: config.logLevel, processMetrics: true });
+  for (const warning of config.warnings) telemetry.event('warn', 'config.warning', { warning });
+  process.on('unhandledRejection', (error) => telemetry.event('error', 'process.unhandled_rejection', {}, error));
+  const service = await compose(config, telemetry);
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    telemetry.event('info', 'service.stopping', { signal });
+    service.stop().then(
+      () => {
+        telemetry.event('info', 'service.stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        telemetry.event('error', 'service.stop_failed', {}, error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  const { url } = await service.start();
+  telemetry.event('info', 'service.ready', { url, role: config.role, version: packageVersion });
+}
+
+main().catch((error: unknown) => {
+  // Before it is ready there is a person who started it: what they can mend is said in words, the rest with its stack.
+  const mendable = error instanceof ConfigError || error instanceof StartError;
+  console.error(mendable ? error.message : error);
+  process.exit(mendable ? error.exitCode : 1);
+});

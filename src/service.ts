@@ -1,0 +1,88 @@
+import type { Middleware } from 'koa';
+import type { Digest } from '../core/ports/clock.ts';
+import type { TaskStore } from '../core/ports/task-store.ts';
+import type { Janitor } from '../core/runtime/janitor.ts';
+import type { Runner } from '../core/runtime/runner.ts';
+import type { Config } from './config.ts';
+import { createHttpServer, type HttpServer } from './http-server.ts';
+import type { ServiceTelemetry } from './telemetry.ts';
+import { createOpsApp, createWebApp } from './web-app.ts';
+
+/*
+ * Start and stop, in order. Start: listen, then work. Stop: refuse connections and claim no more, let turns end while
+ * their streams go on, then end streams and waits, and close the store last.
+ */
+
+export interface ServiceParts {
+  readonly config: Config;
+  readonly telemetry: ServiceTelemetry;
+  readonly digest: Digest;
+  readonly store: TaskStore;
+  readonly janitor: Janitor;
+  /** Absent with ROLE=api. */
+  readonly runner?: Runner;
+  /** Aborting it ends streams and waits. */
+  readonly shutdown: AbortController;
+  readonly edges: (publicUrl: string) => readonly Middleware[];
+  readonly release: () => void;
+}
+
+export interface Service {
+  /** Resolves when it listens. `url` is where it listens, not PUBLIC_URL. */
+  start(): Promise<{ readonly url: string }>;
+  /** Drains within DRAIN_MS. */
+  stop(): Promise<void>;
+}
+
+/** Time within DRAIN_MS that is kept for ending streams and closing the store. */
+const CLOSING_MS = 1_000;
+
+export function createService(parts: ServiceParts): Service {
+  const { config, telemetry, store, runner, janitor, shutdown } = parts;
+  const servers: HttpServer[] = [];
+  let stopping = false;
+
+  async function ready(): Promise<void> {
+    if (stopping) throw new Error('the service is stopping');
+    await store.ping();
+  }
+
+  return {
+    start: async () => {
+      let handle: ReturnType<ReturnType<typeof createWebApp>['callback']> | undefined;
+      const server = createHttpServer((request, response) => {
+        if (handle) void handle(request, response);
+        else response.writeHead(503, { 'Retry-After': '1' }).end();
+      });
+      servers.push(server);
+      const address = await server.listen(config.host, config.port);
+      const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+      // With PORT=0 the system chose the port only now, and the agent card has to name it.
+      const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
+      handle = createWebApp({
+        telemetry,
+        ready,
+        digest: parts.digest,
+        edges: parts.edges(publicUrl),
+        ...(config.ops.token !== undefined ? { opsToken: config.ops.token } : {}),
+      }).callback();
+      if (config.ops.port !== undefined) {
+        const ops = createHttpServer(createOpsApp({ telemetry }).callback());
+        servers.push(ops);
+        await ops.listen('127.0.0.1', config.ops.port);
+      }
+      runner?.start();
+      janitor.start();
+      return { url: `http://${host}:${address.port}` };
+    },
+    stop: async () => {
+      stopping = true;
+      for (const server of servers) server.refuse();
+      await runner?.stop(config.drainMs - CLOSING_MS);
+      shutdown.abort();
+      await Promise.all([...servers.map((server) => server.close(CLOSING_MS / 2)), janitor.stop()]);
+      parts.release();
+      await store.close();
+    },
+  };
+}

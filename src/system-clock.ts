@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { v7 as timeOrderedUuid } from 'uuid';
+import type { Clock, Digest, Ids } from '../core/ports/clock.ts';
+
+/** Longest delay of a Node timer; a longer wait is made of several. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer: (ms, callback) => {
+    let left = Math.max(0, ms);
+    let handle: NodeJS.Timeout;
+    const arm = (): void => {
+      const leg = Math.min(left, LONGEST_MS);
+      left -= leg;
+      handle = setTimeout(() => (left > 0 ? arm() : callback()), leg);
+      handle.unref();
+    };
+    arm();
+    return () => clearTimeout(handle);
+  },
+};
+
+/**
+ * Ids that grow with time, so that new rows land beside each other in every index: half the pages per commit of random
+ * ones. Nothing relies on nobody guessing them, because every read takes the owner.
+ */
+export const timeOrderedIds: Ids = { next: () => timeOrderedUuid() };
+
+export const sha256: Digest = (text) => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,88 @@
+import pino, { type DestinationStream, type Level as PinoLevel } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
+import { logRecord } from './log-record.ts';
+import { METRICS, type MetricDefinition } from './metrics.ts';
+
+export interface TelemetryOptions {
+  readonly level: PinoLevel | 'silent';
+  /** Where lines of JSON go. Default: standard output. */
+  readonly destination?: DestinationStream;
+  /** Also memory, CPU and event loop of the process. */
+  readonly processMetrics?: boolean;
+}
+
+export interface ServiceTelemetry extends Telemetry {
+  /** The metrics in Prometheus' text format. */
+  metricsText(): Promise<string>;
+  readonly metricsContentType: string;
+}
+
+type Instrument =
+  | { readonly type: 'counter'; readonly labels: readonly string[]; readonly metric: Counter }
+  | { readonly type: 'gauge'; readonly labels: readonly string[]; readonly metric: Gauge }
+  | { readonly type: 'histogram'; readonly labels: readonly string[]; readonly metric: Histogram };
+
+/** Logs with pino, counts with prom-client. Nothing in here ever throws at its caller. */
+export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
+  const log = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    options.destination ?? pino.destination({ fd: 1, sync: true }),
+  );
+  const registry = new Registry();
+  if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  const instruments = new Map(
+    Object.entries(METRICS).map(([name, entry]) => [name, instrument(name, entry, registry)]),
+  );
+  const reported = new Set<string>();
+
+  /** A metric that nobody declared, or used as what it is not, is a fault of ours: said once, then ignored. */
+  function report(name: string): void {
+    if (reported.has(name)) return;
+    reported.add(name);
+    log.warn({ event: 'telemetry.metric_unknown', metric: name });
+  }
+
+  const telemetry: ServiceTelemetry = {
+    event(level, name, fields = {}, error = undefined) {
+      if (!log.isLevelEnabled(level)) return;
+      log[level]({ event: name, ...logRecord(fields, error) });
+    },
+    count(name, labels = {}, by = 1) {
+      const found = instruments.get(name);
+      if (found?.type === 'counter' && by >= 0) found.metric.inc(known(found.labels, labels), by);
+      else report(name);
+    },
+    gauge(name, value, labels = {}) {
+      const found = instruments.get(name);
+      if (found?.type === 'gauge') found.metric.set(known(found.labels, labels), value);
+      else report(name);
+    },
+    observe(name, value, labels = {}) {
+      const found = instruments.get(name);
+      if (found?.type === 'histogram') found.metric.observe(known(found.labels, labels), value);
+      else report(name);
+    },
+    metricsText: () => registry.metrics(),
+    metricsContentType: registry.contentType,
+  };
+  return telemetry;
+}
+
+/** Declared labels only, each present: an undeclared one would make prom-client throw. */
+function known(names: readonly string[], labels: Labels): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, labels[name] ?? '']));
+}
+
+function instrument(name: string, entry: MetricDefinition, registry: Registry): Instrument {
+  const options = { name, help: entry.help, labelNames: [...entry.labels], registers: [registry] };
+  if (entry.type === 'counter') return { type: 'counter', labels: entry.labels, metric: new Counter(options) };
+  if (entry.type === 'gauge') return { type: 'gauge', labels: entry.labels, metric: new Gauge(options) };
+  const metric = new Histogram({ ...options, ...(entry.buckets && { buckets: [...entry.buckets] }) });
+  return { type: 'histogram', labels: entry.labels, metric };
+}

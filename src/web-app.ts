@@ -1,0 +1,97 @@
+import { timingSafeEqual } from 'node:crypto';
+import Router from '@koa/router';
+import Koa, { type Middleware } from 'koa';
+import type { Digest } from '../core/ports/clock.ts';
+import type { ServiceTelemetry } from './telemetry.ts';
+
+/** What answers `/readyz`: rejects while the service should get no traffic. */
+export type ReadinessCheck = () => Promise<void>;
+
+export interface WebAppOptions {
+  readonly telemetry: ServiceTelemetry;
+  readonly ready: ReadinessCheck;
+  readonly digest: Digest;
+  /** Bearer token of `/metrics` on the public port; absent = 404. */
+  readonly opsToken?: string;
+  /** In order: the edges' endpoints and routes. */
+  readonly edges: readonly Middleware[];
+}
+
+function sameText(digest: Digest, a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+}
+
+/** The one top handler: whatever an edge did not answer itself becomes a fixed text, and its cause a log line. */
+function lastResort(telemetry: ServiceTelemetry): Middleware {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (error) {
+      telemetry.event('error', 'http.failed', { path: context.path.slice(0, 100) }, error);
+      if (context.res.headersSent) {
+        context.res.destroy();
+        return;
+      }
+      context.status = 500;
+      context.body = { error: 'Internal error' };
+    }
+    if (context.status === 404 && context.body === undefined) {
+      context.status = 404;
+      context.body = { error: 'Not found' };
+    }
+  };
+}
+
+function metrics(telemetry: ServiceTelemetry): Middleware {
+  return async (context) => {
+    context.set('Content-Type', telemetry.metricsContentType);
+    context.body = await telemetry.metricsText();
+  };
+}
+
+/** Everything that the public port answers. */
+export function createWebApp(options: WebAppOptions): Koa {
+  const { telemetry, opsToken, digest } = options;
+  const router = new Router();
+  router.get('/livez', (context) => {
+    context.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (context) => {
+    try {
+      await options.ready();
+      context.body = { status: 'ready' };
+    } catch (error) {
+      telemetry.event('warn', 'readiness.failed', {}, error);
+      context.status = 503;
+      context.body = { status: 'not ready' };
+    }
+  });
+  if (opsToken !== undefined) {
+    router.get(
+      '/metrics',
+      async (context, next) => {
+        if (sameText(digest, context.get('Authorization'), `Bearer ${opsToken}`)) return next();
+        context.status = 401;
+        context.set('WWW-Authenticate', 'Bearer');
+        context.body = { error: 'The operations token is required' };
+      },
+      metrics(telemetry),
+    );
+  }
+  const app = new Koa();
+  app.on('error', (error: unknown) => telemetry.event('warn', 'http.socket_failed', {}, error));
+  app.use(lastResort(telemetry));
+  app.use(router.routes());
+  for (const edge of options.edges) app.use(edge);
+  return app;
+}
+
+/** What OPS_PORT serves on loopback, without a token. */
+export function createOpsApp(options: Pick<WebAppOptions, 'telemetry'>): Koa {
+  const router = new Router();
+  router.get('/metrics', metrics(options.telemetry));
+  const app = new Koa();
+  app.use(lastResort(options.telemetry));
+  app.use(router.routes());
+  return app;
+}
