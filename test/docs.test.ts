@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ERROR_TABLE } from '../adapters/a2a/error-table.ts';
+import { CONFIG_KEYS } from '../src/config-schema.ts';
+import { configurationPage, environmentExample } from '../src/configuration-pages.ts';
+import { METRICS } from '../src/metrics.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+function pages(): readonly string[] {
+  const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => join('docs', String(name)));
+  return [...top, ...docs.filter((name) => name.endsWith('.md'))];
+}
+
+/** Ids of the headings of a page, as GitHub makes them. */
+function anchors(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('README', () => {
+  test('README: opens with the two commands, under the title, before anything else', () => {
+    assert.match(read('README.md'), /^# [^\n]+\n\n```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n\n[A-Z]/);
+  });
+
+  test('README: the commands that it and the other pages name exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const page of [...pages(), '.ci/run', 'Dockerfile']) {
+      for (const [, name = ''] of read(page).matchAll(/\bnpm run ([a-z-]+)/g)) {
+        assert.ok(name in scripts, `${page}: npm run ${name}`);
+      }
+    }
+  });
+});
+
+describe('links', () => {
+  for (const page of pages()) {
+    test(`links: those of ${page} lead somewhere`, () => {
+      const text = read(page).replace(/```[\s\S]*?```|`[^`]*`/g, '');
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue;
+        const [path = '', anchor] = target.split('#');
+        const file = path === '' ? join(ROOT, page) : resolve(ROOT, dirname(page), path);
+        assert.ok(existsSync(file), `${target} does not exist`);
+        assert.ok(!relative(ROOT, file).startsWith('..'), `${target} leads out of the repository`);
+        if (anchor) assert.ok(anchors(readFileSync(file, 'utf8')).includes(anchor), `${target} has no such heading`);
+      }
+    });
+  }
+});
+
+describe('files', () => {
+  test('files: those that the pages name exist', () => {
+    const sources = ['core', 'adapters', 'src', 'test', 'simulator', 'bench'].flatMap((top) =>
+      readdirSync(join(ROOT, top), { recursive: true }).map((name) => join(top, String(name)).replaceAll('\\', '/')),
+    );
+    for (const page of pages()) {
+      for (const [, name = ''] of read(page).matchAll(/`((?:[a-z0-9-]+\/)*[a-z0-9-]+\.(?:ts|mjs))`/g)) {
+        if (name === 'my-agent.mjs') continue;
+        const found = sources.some((source) => source === name || source.endsWith(`/${name}`));
+        assert.ok(found, `${page}: ${name}`);
+      }
+      for (const [, name = ''] of read(page).matchAll(/`((?:core|adapters|src|test|simulator)\/[a-z0-9/-]*)`/g)) {
+        assert.ok(existsSync(join(ROOT, name)), `${page}: ${name}`);
+      }
+    }
+  });
+});
+
+describe('configuration', () => {
+  test('configuration: the page and the example are what the schema says', () => {
+    assert.equal(read('docs/configuration.md'), configurationPage());
+    assert.equal(read('.env.example'), environmentExample());
+  });
+
+  test('configuration: every variable that a page or a file of the project names exists', () => {
+    const others = ['REMOTE_BASE_URL', 'NODE_ENV'];
+    const shape =
+      /\b(?:A2A|ROVO|FORGE|OPS|AGENT|LEASE|DRAIN|PARKED|RETENTION|CREDENTIALS|DATABASE|PUBLIC|HELP|MAX|LOG)_[A-Z0-9_]*[A-Z0-9]\b/g;
+    for (const file of [...pages(), 'Dockerfile', '.env.example', 'manifest.yml']) {
+      for (const [name] of read(file).matchAll(shape)) {
+        assert.ok(name in CONFIG_KEYS || others.includes(name) || name in ERRORS, `${file}: ${name}`);
+      }
+    }
+  });
+
+  test('configuration: every variable is in the example, commented out, with its default', () => {
+    for (const key of Object.keys(CONFIG_KEYS)) assert.match(environmentExample(), new RegExp(`^#${key}=`, 'm'));
+    assert.doesNotMatch(environmentExample(), /^[A-Z]/m);
+  });
+});
+
+const ERRORS: Readonly<Record<string, { readonly jsonRpc: number; readonly http: number; readonly reason: string }>> =
+  ERROR_TABLE;
+
+describe('tables', () => {
+  test('errors: the page has every code with its numbers and reason', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (-\d+) \| (\d+) \| `(\w+)` \| \S/gm)];
+    const shown = rows.map(([, code, jsonRpc, http, reason]) => [code, Number(jsonRpc), Number(http), reason]);
+    const real = Object.entries(ERRORS).map(([code, row]) => [code, row.jsonRpc, row.http, row.reason]);
+    assert.deepEqual(shown.sort(), real.sort());
+  });
+
+  test('operations: the page has every metric with its labels and help text', () => {
+    const rows = [...read('docs/operations.md').matchAll(/^\| `(a2a_\w+)` \| ([^|]*) \| ([^|]*) \|$/gm)];
+    const shown = rows.map(([, name, labels, help]) => [name, labels?.trim(), help?.trim()]);
+    const real = Object.entries(METRICS).map(([name, { labels, help }]) => [name, labels.join(', ') || '–', help]);
+    assert.deepEqual(shown, real);
+  });
+});
+
+describe('package', () => {
+  test('package: what it exports and ships exists after a build', () => {
+    const { exports, files } = JSON.parse(read('package.json')) as {
+      exports: Record<string, Record<string, string>>;
+      files: string[];
+    };
+    for (const file of [...Object.values(exports).flatMap((each) => Object.values(each)), ...files]) {
+      assert.ok(existsSync(join(ROOT, file)), file);
+    }
+  });
+});

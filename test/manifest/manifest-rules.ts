@@ -1,0 +1,133 @@
+import { ProcessorBuilder, ValidationTypes } from '@forge/manifest';
+
+/** The parts of a manifest that the rules below look at, as YAML gives them. */
+interface Manifest {
+  readonly environment?: {
+    readonly variables?: readonly (string | { readonly key: string; readonly default: string })[];
+  };
+  readonly remotes?: readonly {
+    readonly key: string;
+    readonly baseUrl?: unknown;
+    readonly operations?: readonly string[];
+    readonly storage?: { readonly inScopeEUD?: boolean };
+    readonly auth?: Auth;
+  }[];
+  readonly modules: {
+    readonly 'rovo:agentConnector'?: readonly {
+      readonly name: string;
+      readonly description?: string;
+      readonly conversationStarters?: readonly string[];
+      readonly protocols: {
+        readonly agent2Agent: {
+          readonly version: unknown;
+          readonly pushNotifications?: boolean;
+          readonly jsonRpcTransport: { readonly endpoint: string; readonly streaming?: boolean };
+        };
+      };
+    }[];
+    readonly endpoint?: readonly {
+      readonly key: string;
+      readonly remote: string;
+      readonly route?: unknown;
+      readonly auth?: Auth;
+    }[];
+    readonly trigger?: readonly { readonly endpoint?: string; readonly events: readonly string[] }[];
+    readonly preUninstall?: readonly { readonly endpoint?: string }[];
+  };
+  readonly permissions?: { readonly scopes?: unknown };
+}
+
+interface Auth {
+  readonly appUserToken?: { readonly enabled: boolean };
+  readonly appSystemToken?: { readonly enabled: boolean };
+}
+
+/** Scopes that the service uses, and no other: each more is something that an administrator has to consent to. */
+const SCOPES = ['read:jira-work', 'read:app-user-token'];
+
+/** Everything that Atlassian's own package says about the file, over all of its validations. Reads files only. */
+export async function atlassianProblems(file: string): Promise<readonly string[]> {
+  const problems = new Set<string>();
+  for (const type of Object.values(ValidationTypes)) {
+    const result = await ProcessorBuilder.instance().withValidation(type).build().process(file);
+    for (const { message } of result.errors ?? []) problems.add(message);
+    if (!result.success && !result.errors?.length) problems.add(`${type} failed`);
+  }
+  return [...problems];
+}
+
+/** What that package lets through and Jira or this service would not work with. `routes`: what the service answers. */
+export async function ownProblems(file: string, routes: readonly string[]): Promise<readonly string[]> {
+  const parsed = await ProcessorBuilder.instance().withValidation(ValidationTypes.BASIC).build().process(file);
+  const manifest = parsed.manifestObject?.yamlContent as Manifest | undefined;
+  if (!manifest) return ['the file is not a manifest'];
+  return [...connectorProblems(manifest), ...endpointProblems(manifest, routes), ...remoteProblems(manifest)];
+}
+
+function connectorProblems({ modules, permissions }: Manifest): string[] {
+  const connectors = modules['rovo:agentConnector'] ?? [];
+  const problems: string[] = connectors.length === 1 ? [] : ['there is not one agent connector'];
+  for (const { name, description = '', conversationStarters = [], protocols } of connectors) {
+    const { version, pushNotifications, jsonRpcTransport } = protocols.agent2Agent;
+    if (name.length > 30) problems.push('the name is longer than 30 characters');
+    if (description.length > 255) problems.push('the description is longer than 255 characters');
+    if (conversationStarters.length > 3) problems.push('there are more than 3 starters');
+    if (conversationStarters.some((starter) => starter.length > 85))
+      problems.push('a starter is longer than 85 characters');
+    if (version !== '1.0') problems.push('the protocol version is not the text 1.0');
+    if (pushNotifications !== false) problems.push('push notifications are promised');
+    if (jsonRpcTransport.streaming !== true) problems.push('streaming is off');
+    const endpoint = modules.endpoint?.find(({ key }) => key === jsonRpcTransport.endpoint);
+    if (endpoint?.auth?.appUserToken?.enabled !== true) problems.push("the user's token is not handed over");
+  }
+  const scopes = Array.isArray(permissions?.scopes) ? permissions.scopes : [];
+  if ([...scopes].sort().join() !== [...SCOPES].sort().join())
+    problems.push('the scopes are not the ones that are used');
+  return problems;
+}
+
+function endpointProblems({ modules, remotes = [] }: Manifest, routes: readonly string[]): string[] {
+  const endpoints = modules.endpoint ?? [];
+  const problems: string[] = [];
+  const paths = endpoints.map(({ key, remote, route, auth }) => {
+    if (key.length > 23) problems.push(`the endpoint key ${key} is longer than 23 characters`);
+    if (!remotes.some((each) => each.key === remote)) problems.push(`the endpoint ${key} names no remote`);
+    if (auth?.appSystemToken?.enabled) problems.push(`the endpoint ${key} gets the app's own token`);
+    const path = typeof route === 'object' && route !== null && 'path' in route ? route.path : undefined;
+    if (typeof path !== 'string') problems.push(`the route of ${key} is no object with a path`);
+    return path;
+  });
+  if ([...paths].sort().join() !== [...routes].sort().join())
+    problems.push('the endpoints are not the routes of the service');
+  const events = modules.trigger?.flatMap((trigger) => trigger.events) ?? [];
+  for (const event of ['avi:forge:installed:app', 'avi:forge:upgraded:app']) {
+    if (!events.includes(event)) problems.push(`nothing listens to ${event}`);
+  }
+  if (!modules.preUninstall?.length) problems.push('nothing listens to the uninstallation');
+  const used = [
+    ...(modules['rovo:agentConnector'] ?? []).map(({ protocols }) => protocols.agent2Agent.jsonRpcTransport.endpoint),
+    ...[...(modules.trigger ?? []), ...(modules.preUninstall ?? [])].map(({ endpoint }) => endpoint),
+  ];
+  for (const key of used) {
+    if (!endpoints.some((endpoint) => endpoint.key === key)) problems.push(`there is no endpoint ${key}`);
+  }
+  return problems;
+}
+
+function remoteProblems({ remotes = [], environment }: Manifest): string[] {
+  const problems: string[] = [];
+  for (const { key, baseUrl, operations = [], storage, auth } of remotes) {
+    if (!/^https:\/\/[^/\s]+$/.test(String(baseUrl))) {
+      problems.push(`the URL of ${key} is not https without a slash at the end`);
+    }
+    if (!operations.includes('compute')) problems.push(`${key} does not declare compute`);
+    if (operations.includes('storage') && storage?.inScopeEUD === undefined) {
+      problems.push(`${key} stores and does not say whether end-user data is in it`);
+    }
+    if (!operations.includes('storage')) problems.push(`${key} does not declare that it stores`);
+    if (auth?.appSystemToken?.enabled) problems.push(`${key} gets the app's own token`);
+  }
+  const declared = environment?.variables?.some((each) => typeof each === 'object' && each.key === 'REMOTE_BASE_URL');
+  if (!declared) problems.push('REMOTE_BASE_URL has no default');
+  return problems;
+}

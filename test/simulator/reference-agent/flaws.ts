@@ -1,0 +1,27 @@
+/** The ways in which the reference agent can be made to break a rule, one at a time. */
+export const FLAWS = [
+  'audience-from-token',
+  'any-algorithm',
+  'any-iat',
+  'trusts-unsigned',
+  'fetches-for-every-kid',
+  'http-status-errors',
+  'redirects-slash',
+  'kind-field',
+  'runs-every-send',
+  'placeholder-is-an-id',
+  'shared-tasks',
+  'waits-for-ever',
+  'never-gives-up',
+  'long-lines',
+  'raw-separators',
+  'silent-streams',
+  'status-before-task',
+  'resumes-without-snapshot',
+  'refuses-finished-subscribe',
+  'dies-with-its-stream',
+  'fails-without-token',
+  'forgets-removal',
+  'follow-up-in-new-context',
+] as const;
+export type Flaw = (typeof FLAWS)[number];

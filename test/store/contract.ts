@@ -1,0 +1,20 @@
+import { acceptContract } from './accept-contract.ts';
+import { artifactsContract } from './artifacts-contract.ts';
+import { claimContract } from './claim-contract.ts';
+import { credentialsContract } from './credentials-contract.ts';
+import { listContract } from './list-contract.ts';
+import type { SubjectFactory } from './subject.ts';
+import { retentionContract, tenantsContract } from './tenants-contract.ts';
+import { updateContract } from './update-contract.ts';
+
+/** What every store promises, whatever database is behind it. Declares the tests; the factory opens a store for each. */
+export function storeContract(label: string, open: SubjectFactory): void {
+  acceptContract(label, open);
+  updateContract(label, open);
+  claimContract(label, open);
+  artifactsContract(label, open);
+  credentialsContract(label, open);
+  tenantsContract(label, open);
+  retentionContract(label, open);
+  listContract(label, open);
+}

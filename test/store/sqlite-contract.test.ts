@@ -1,0 +1,4 @@
+import { storeContract } from './contract.ts';
+import { openSqliteSubject } from './sqlite-subject.ts';
+
+storeContract('SqliteStore', (t) => openSqliteSubject(t));

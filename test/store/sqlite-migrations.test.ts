@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import BetterSqlite3 from 'better-sqlite3';
+import { migrate } from '../../adapters/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../adapters/sqlite/migrations.ts';
+import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { ALICE, accept, claim, claimOne, write } from './scenario.ts';
+import { openSqliteSubject } from './sqlite-subject.ts';
+
+function open(t: TestContext, path: string): BetterSqlite3.Database {
+  const db = new BetterSqlite3(path);
+  db.pragma('foreign_keys = on');
+  t.after(() => db.close());
+  return db;
+}
+
+function schemaOf(db: BetterSqlite3.Database): unknown {
+  return db.prepare('select type, name, sql from sqlite_schema order by type, name').all();
+}
+
+function newer(path: string, breaking: boolean): void {
+  const db = new BetterSqlite3(path);
+  db.prepare('insert into migration (version, name, breaking, applied_at) values (999, ?, ?, 0)').run(
+    'from-the-future',
+    breaking ? 1 : 0,
+  );
+  db.exec('create table future (id integer) strict; alter table task add column future text');
+  db.close();
+}
+
+test('migrate: every step goes back and forth and leaves the same schema', (t) => {
+  const db = open(t, join(tempDir(t), 'store.db'));
+  const schemas = MIGRATIONS.map(({ version }) => {
+    assert.equal(migrate(db, { target: version, now: 0 }), version);
+    return schemaOf(db);
+  });
+  for (let n = MIGRATIONS.length - 1; n >= 0; n -= 1) {
+    assert.deepEqual(schemaOf(db), schemas[n], `version ${n + 1}`);
+    migrate(db, { target: n, now: 0 });
+  }
+  assert.deepEqual(db.prepare('select count(*) as n from migration').get(), { n: 0 });
+  assert.deepEqual(
+    db.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'").all(),
+    [{ name: 'migration' }],
+  );
+  migrate(db, { now: 0 });
+  assert.deepEqual(schemaOf(db), schemas.at(-1));
+});
+
+test('migrate: down to the first schema and up again keeps the tasks', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await accept(subject, { id: 't1', credential: { hash: 'h', expiresAt: subject.now() + 1_000 } });
+  const { fence } = await claimOne(subject);
+  await write(subject, fence, { text: 'kept' });
+  const before = await subject.store.read(ALICE, 't1', { artifacts: true });
+  const events = await subject.store.events(ALICE, 't1', 0, 10);
+  await subject.store.close();
+  const db = open(t, subject.path);
+  assert.equal(migrate(db, { target: 1, now: 0 }), 1);
+  const again = await openSqliteSubject(t, subject.path);
+  assert.deepEqual(await again.store.read(ALICE, 't1', { artifacts: true }), before);
+  assert.deepEqual(await again.store.events(ALICE, 't1', 0, 10), events);
+  await write(again, fence, { text: 'and goes on' });
+});
+
+test('migrate: a step that fails leaves the schema before it', (t) => {
+  const db = open(t, join(tempDir(t), 'store.db'));
+  const migrations = [
+    ...MIGRATIONS,
+    { version: 99, name: 'half', breaking: true, up: 'create table half (id integer); create nonsense', down: '' },
+  ];
+  const before = MIGRATIONS.at(-1)?.version;
+  assert.throws(() => migrate(db, { now: 0, migrations }), /nonsense/);
+  assert.equal(db.prepare("select 1 from sqlite_schema where name = 'half'").get(), undefined);
+  assert.equal(migrate(db, { now: 0 }), before);
+});
+
+test('migrate: a step may rebuild a table without losing what refers to it, but may not orphan anything', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await accept(subject, { id: 't1' });
+  await subject.store.close();
+  const db = open(t, subject.path);
+  const version = MIGRATIONS.length + 1;
+  const rebuild = 'create table copy as select * from owner; drop table owner; alter table copy rename to owner;';
+  const index = 'create unique index owner_pk on owner (pk);';
+  const step = { version, name: 'step', breaking: true, down: '' };
+  const orphaning = `${rebuild} ${index} delete from owner;`;
+  assert.throws(
+    () => migrate(db, { now: 0, migrations: [...MIGRATIONS, { ...step, up: orphaning }] }),
+    /without their/,
+  );
+  migrate(db, { now: 0, migrations: [...MIGRATIONS, { ...step, up: `${rebuild} ${index}` }] });
+  assert.equal(db.pragma('foreign_keys', { simple: true }), 1);
+  assert.deepEqual(db.prepare('select count(*) as n from event').get(), { n: 1 });
+  assert.deepEqual(db.prepare('select count(*) as n from context').get(), { n: 1 });
+});
+
+test('migrate: versions are numbered from 1 without gaps', () => {
+  assert.deepEqual(
+    MIGRATIONS.map(({ version }) => version),
+    MIGRATIONS.map((_, n) => n + 1),
+  );
+});
+
+test('SqliteStore: a newer breaking schema is refused, naming both versions', async (t) => {
+  const { path, store } = await openSqliteSubject(t);
+  await store.close();
+  newer(path, true);
+  await assert.rejects(openSqliteSubject(t, path), (error) => {
+    assert(error instanceof SqliteOpenError);
+    assert.equal(error.code, 'NEWER_SCHEMA');
+    assert.match(error.message, /999/);
+    assert.match(error.message, new RegExp(`knows ${MIGRATIONS.at(-1)?.version}\\b`));
+    return true;
+  });
+});
+
+test('SqliteStore: a newer schema that is not breaking is worked on, and only its own program undoes it', async (t) => {
+  const first = await openSqliteSubject(t);
+  await accept(first, { id: 't1' });
+  await first.store.close();
+  newer(first.path, false);
+  const second = await openSqliteSubject(t, first.path);
+  assert.equal((await second.store.record(ALICE, 't1'))?.id, 't1');
+  await accept(second, { id: 't2' });
+  assert.equal((await claim(second)).length, 2);
+  await second.store.close();
+  const db = open(t, first.path);
+  assert.throws(
+    () => migrate(db, { target: 1, now: 0 }),
+    (error) => error instanceof SqliteOpenError && error.code === 'NEWER_SCHEMA',
+  );
+});

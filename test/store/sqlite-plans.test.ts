@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import BetterSqlite3 from 'better-sqlite3';
+import { accept, claimOne, write } from './scenario.ts';
+import { openSqliteSubject } from './sqlite-subject.ts';
+
+/** Statements that walk a table on purpose: now and then, over rows that are few. */
+const MAY_SCAN = [
+  // Metrics: open turns only.
+  /from execution where outcome = 'open'$/,
+  // The sweep: one row for each user with live tasks.
+  /^select hash from credential$/,
+  // The janitor: removed tenants only.
+  /^select id from tenant n where status = 'removed'/,
+];
+
+const CONTROL = /^(begin|commit|rollback|savepoint|release|pragma)/;
+
+test('statements: none but the named ones scans a table', async (t) => {
+  const { path, sqlite } = await openSqliteSubject(t);
+  const db = new BetterSqlite3(path);
+  t.after(() => db.close());
+  const explained = sqlite.statements.filter((sql) => !CONTROL.test(sql));
+  assert(explained.length > 50, 'the store prepares its statements when it is opened');
+  const scanning = explained.filter((sql) => {
+    const values = Array(sql.split('?').length - 1).fill(null);
+    const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values);
+    return plan.some(({ detail }) => /^SCAN/.test(detail));
+  });
+  const unexpected = scanning.filter((sql) => !MAY_SCAN.some((allowed) => allowed.test(sql)));
+  assert.deepEqual(unexpected, []);
+  assert.equal(scanning.length, MAY_SCAN.length, 'a statement that may scan no longer does: take it off the list');
+});
+
+test('statements: the open turns of a task are found without its past ones', async (t) => {
+  const { path, sqlite } = await openSqliteSubject(t);
+  const db = new BetterSqlite3(path);
+  t.after(() => db.close());
+  const open = sqlite.statements.filter((sql) => /from execution .*where task = \? and outcome = 'open'/s.test(sql));
+  assert.equal(open.length, 1);
+  for (const sql of open) {
+    const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(null);
+    assert.match(plan[0]?.detail ?? '', /USING INDEX execution_open \(task=\?\)/);
+  }
+});
+
+test('an append: writes the same few rows and runs the same statements, however long the artifact is', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await accept(subject, { id: 't1' });
+  const { fence } = await claimOne(subject);
+  async function cost(): Promise<{ readonly rows: number; readonly statements: number }> {
+    const before = subject.sqlite.stats();
+    await write(subject, fence, { text: 'x'.repeat(200), joined: true });
+    const after = subject.sqlite.stats();
+    return { rows: after.rowsWritten - before.rowsWritten, statements: after.statements - before.statements };
+  }
+  await cost();
+  const second = await cost();
+  assert.equal(second.rows, 3, 'event, part and the task’s sequence');
+  for (let n = 0; n < 500; n += 1) await cost();
+  assert.deepEqual(await cost(), second);
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { LOG_FIELDS } from '../../src/log-record.ts';
+import { METRICS } from '../../src/metrics.ts';
+import { createTelemetry } from '../../src/telemetry.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const JWT = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl';
+
+function recorder(level: 'debug' | 'info' = 'debug') {
+  const lines: string[] = [];
+  const telemetry = createTelemetry({ level, destination: { write: (line: string) => void lines.push(line) } });
+  return { telemetry, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') };
+}
+
+describe('log', () => {
+  test('telemetry: a line is one JSON object with level, time, event and the fields', () => {
+    const { telemetry, lines, last } = recorder();
+    telemetry.event('warn', 'task.accepted', { taskId: 't1', attempt: 2, active: true, trace: undefined });
+    assert.equal(lines.length, 1);
+    const { time, ...rest } = last();
+    assert.deepEqual(rest, { level: 'warn', event: 'task.accepted', taskId: 't1', attempt: 2, active: true });
+    assert.match(time, /^\d{4}-\d\d-\d\dT.*Z$/);
+  });
+
+  test('telemetry: a field that is not on the list is dropped and named', () => {
+    const { telemetry, lines, last } = recorder();
+    telemetry.event('info', 'x', { taskId: 't1', prompt: 'the salary of Bob', comment: 'secret plan' });
+    assert.deepEqual(last().dropped, ['prompt', 'comment']);
+    assert.doesNotMatch(lines.join(), /salary|secret plan/);
+  });
+
+  test('telemetry: an object in the place of a primitive is dropped, also under a known name', () => {
+    const { telemetry, lines, last } = recorder();
+    telemetry.event('info', 'x', { taskId: { authorization: 'hunter2' } as unknown as string });
+    assert.deepEqual(last().dropped, ['taskId']);
+    assert.doesNotMatch(lines.join(), /hunter2/);
+  });
+
+  test('telemetry: tokens are cut out of fields, messages, stacks and causes', () => {
+    const { telemetry, lines, last } = recorder();
+    const error = new Error(`GET failed with Bearer abc.def-ghi and ${JWT}`, {
+      cause: new Error('connect https://me:hunter2@api.example/x ATATT3xFfGF0abcdefghijklmnop=AB12'),
+    });
+    telemetry.event('error', 'x', { reason: `refused ${JWT}` }, error);
+    assert.doesNotMatch(lines.join(), /abc\.def-ghi|eyJ|hunter2|3xFfGF0/);
+    const { reason, error: logged } = last();
+    assert.equal(reason, 'refused [token]');
+    assert.equal(logged.type, 'Error');
+    assert.match(logged.message, /^GET failed with Bearer \[token\] and \[token\]$/);
+    assert.match(logged.stack, /telemetry\.test/);
+    assert.match(logged.cause.message, /\[user\]@api\.example/);
+  });
+
+  test('telemetry: a token that a cut would split is still not shown', () => {
+    const { telemetry, lines } = recorder();
+    telemetry.event('info', 'x', { reason: `${'a '.repeat(145)}${JWT}` });
+    assert.doesNotMatch(lines.join(), /eyJ/);
+  });
+
+  test('telemetry: a principal is a pseudonym, the same each time, and one that is hashed already stays', () => {
+    const { telemetry, lines, last } = recorder();
+    telemetry.event('info', 'x', { principal: '557058:1234' });
+    const first = last().principal;
+    telemetry.event('info', 'x', { principal: '557058:1234' });
+    assert.equal(last().principal, first);
+    assert.match(first, /^[0-9a-f]{12}$/);
+    telemetry.event('info', 'x', { principal: first });
+    assert.equal(last().principal, first);
+    assert.doesNotMatch(lines.join(), /557058/);
+  });
+
+  test('telemetry: long texts are cut, loops of causes end, anything may be thrown', () => {
+    const { telemetry, last } = recorder();
+    telemetry.event('info', 'x', { reason: 'ab '.repeat(5_000) });
+    assert.ok(last().reason.length <= 301);
+    const loop: Error & { cause?: unknown } = new Error('again');
+    loop.cause = loop;
+    telemetry.event('error', 'x', {}, loop);
+    assert.equal(last().error.cause.message, 'again');
+    telemetry.event('error', 'x', {}, 'a text');
+    assert.deepEqual(last().error, { type: 'string', message: 'a text' });
+  });
+
+  test('telemetry: no field that the code logs by name is dropped', () => {
+    const named = new Set<string>();
+    for (const text of shippedSources()) {
+      for (const [, fields = ''] of text.matchAll(/\.event\(\s*[^,]+,\s*[^,]+,\s*\{([^{}]*)\}/g)) {
+        for (const [, name = ''] of fields.matchAll(/(?:^|,)\s*(\w+)\s*(?=[:,]|$)/g)) named.add(name);
+      }
+    }
+    assert.ok(named.size > 5, 'nothing was found: has the form of the calls changed?');
+    assert.deepEqual(
+      [...named].filter((name) => !LOG_FIELDS.has(name)),
+      [],
+    );
+  });
+
+  test('telemetry: levels below the configured one are not written', () => {
+    const { telemetry, lines } = recorder('info');
+    telemetry.event('debug', 'x');
+    assert.deepEqual(lines, []);
+  });
+});
+
+/** Sources of the service, for the two lists that have to fit them. */
+function shippedSources(): readonly string[] {
+  return ['core', 'adapters', 'src'].flatMap((top) =>
+    readdirSync(join(ROOT, top), { recursive: true })
+      .filter((name) => String(name).endsWith('.ts'))
+      .map((name) => readFileSync(join(ROOT, top, String(name)), 'utf8')),
+  );
+}
+
+describe('metrics', () => {
+  test('telemetry: counters and gauges come out in Prometheus form with declared labels only', async () => {
+    const { telemetry } = recorder();
+    telemetry.count('a2a_messages_accepted_total', { edge: 'rovo', kind: 'create', user: 'alice' });
+    telemetry.count('a2a_messages_accepted_total', { edge: 'rovo', kind: 'create' }, 2);
+    telemetry.gauge('a2a_executions_waiting', 7);
+    const text = await telemetry.metricsText();
+    assert.match(text, /^a2a_messages_accepted_total\{edge="rovo",kind="create"\} 3$/m);
+    assert.match(text, /^a2a_executions_waiting 7$/m);
+    assert.doesNotMatch(text, /alice/);
+  });
+
+  test('telemetry: two instances do not share a registry', async () => {
+    const [one, two] = [recorder().telemetry, recorder().telemetry];
+    one.gauge('a2a_executions_waiting', 7);
+    assert.match(await two.metricsText(), /^a2a_executions_waiting 0$/m);
+  });
+
+  test('telemetry: a metric nobody declared, or of another type, is said once and breaks nothing', () => {
+    const { telemetry, lines } = recorder();
+    for (let round = 0; round < 3; round += 1) {
+      telemetry.count('a2a_unheard_total');
+      telemetry.gauge('a2a_messages_accepted_total', 1);
+      telemetry.observe('a2a_executions_waiting', 1);
+    }
+    assert.equal(lines.length, 3);
+  });
+
+  test('metrics: what the code counts and what is declared are the same', () => {
+    const counted = new Map<string, string>();
+    for (const text of shippedSources()) {
+      for (const [, verb = '', metric = ''] of text.matchAll(/\.(count|gauge|observe)\(\s*'(a2a_\w+)'/g)) {
+        counted.set(metric, { count: 'counter', gauge: 'gauge', observe: 'histogram' }[verb] ?? verb);
+      }
+    }
+    const declared = Object.entries(METRICS).map(([name, { type }]): [string, string] => [name, type]);
+    assert.deepEqual([...counted].sort(), declared.sort());
+  });
+
+  test('metrics: names end in a unit and help texts are sentences', () => {
+    for (const [name, { type, help }] of Object.entries(METRICS)) {
+      assert.match(name, /^a2a_[a-z]+(_[a-z]+)+$/);
+      assert.equal(name.endsWith('_total'), type === 'counter', name);
+      assert.match(help, /^[A-Z].*\.$/, name);
+    }
+  });
+});
