@@ -4,6 +4,7 @@ import type { ForgeApp } from '../forge/installation.ts';
 import { mintInvocationToken, type TokenOptions } from '../forge/invocation-token.ts';
 import type { KeyRing } from '../forge/key-ring.ts';
 import { isObject } from '../json.ts';
+import { limitedSignal } from '../limited-signal.ts';
 import { JIRA_LIMITS, type TimeScale } from '../limits.ts';
 import type { Site } from '../site/site.ts';
 import type { Message, RpcError, Task } from './a2a.ts';
@@ -143,8 +144,8 @@ export function createCalls(environment: CallsEnvironment): Calls {
     const id = options.id === undefined ? randomUUID() : options.id;
     const body = options.body ?? JSON.stringify({ jsonrpc: '2.0', id, method, params });
     const limitMs = options.limitMs ?? timeScale.deadline(JIRA_LIMITS.sendMessageMs);
-    const limit = AbortSignal.timeout(limitMs);
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+    const limit = limitedSignal(limitMs, options.signal);
+    const { signal } = limit;
     const startedAt = performance.now();
     try {
       const url = options.url ?? defaults.url;
@@ -163,9 +164,11 @@ export function createCalls(environment: CallsEnvironment): Calls {
         timedOut: false,
       };
     } catch (error) {
-      if (!limit.aborted) throw error;
+      if (!limit.expired) throw error;
       const faults = [`no answer within ${Math.round(limitMs)} ms`];
       return { status: 0, headers: {}, text: '', faults, elapsedMs: performance.now() - startedAt, timedOut: true };
+    } finally {
+      limit.clear();
     }
   };
 

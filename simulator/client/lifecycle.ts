@@ -1,5 +1,6 @@
 import { LIFECYCLE_MODULE } from '../forge/invocation-token.ts';
 import type { JsonObject } from '../json.ts';
+import { limitedSignal } from '../limited-signal.ts';
 import { JIRA_LIMITS } from '../limits.ts';
 import { pause } from '../pause.ts';
 import type { CallOptions, Calls } from './calls.ts';
@@ -89,14 +90,15 @@ async function deliver(
   options: CallOptions,
 ): Promise<LifecycleAttempt> {
   const startedAt = performance.now();
-  const limit = AbortSignal.timeout(ask.limitMs);
+  const limit = limitedSignal(ask.limitMs, options.signal);
   try {
-    const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
-    const answer = await calls.open({ ...ask, accept: 'application/json' }, { ...options, signal });
+    const answer = await calls.open({ ...ask, accept: 'application/json' }, { ...options, signal: limit.signal });
     const text = await readText(answer.body);
     return { status: answer.status, elapsedMs: performance.now() - startedAt, text };
   } catch (error) {
     if (options.signal?.aborted) throw error;
     return { status: 0, elapsedMs: performance.now() - startedAt, text: '' };
+  } finally {
+    limit.clear();
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject, parseJson } from '../json.ts';
+import { limitedSignal } from '../limited-signal.ts';
 import { JIRA_LIMITS } from '../limits.ts';
 import type { Message, RpcError, StreamResponse, Task, TaskState } from './a2a.ts';
 import type { CallOptions, Calls } from './calls.ts';
@@ -56,8 +57,8 @@ export async function readStream(
   options: StreamOptions = {},
 ): Promise<StreamResult> {
   const id = options.id ?? randomUUID();
-  const limit = AbortSignal.timeout(options.limitMs ?? calls.timeScale.deadline(JIRA_LIMITS.streamMs));
-  const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
+  const limit = limitedSignal(options.limitMs ?? calls.timeScale.deadline(JIRA_LIMITS.streamMs), options.signal);
+  const { signal } = limit;
   const body = JSON.stringify({ jsonrpc: '2.0', id, ...call });
   const startedAt = performance.now();
   const opened: { answer?: Exchange } = {};
@@ -79,6 +80,7 @@ export async function readStream(
     if (opened.answer === undefined && !signal.aborted) throw error;
     end = signal.aborted ? 'limit' : 'lost';
   } finally {
+    limit.clear();
     opened.answer?.destroy();
   }
   reading.touch();
