@@ -9,6 +9,8 @@ import { createJwtEdge } from '../adapters/a2a/jwt-edge.ts';
 import { AgentLoadError, loadAgent } from '../adapters/agents/module-loader.ts';
 import { type Budget, createBudget } from '../adapters/jira/budget.ts';
 import { createJira } from '../adapters/jira/jira.ts';
+import type { JiraOptions } from '../adapters/jira/reader.ts';
+import { readSiteUrl } from '../adapters/jira/server-info.ts';
 import { createKeySet } from '../adapters/jwks/key-set.ts';
 import { createTokenVerifier, type TokenRules } from '../adapters/jwks/token-verifier.ts';
 import { authorizationText } from '../adapters/rovo/authorization-text.ts';
@@ -26,7 +28,7 @@ import { createRunner } from '../core/runtime/runner.ts';
 import { createWakeups } from '../core/runtime/wakeups.ts';
 import { a2aProfile } from './a2a-profile.ts';
 import type { A2aConfig, Config, RovoConfig } from './config.ts';
-import { createJiraCapabilities } from './jira-capabilities.ts';
+import { createJiraCapabilities, type UserJiraOptions } from './jira-capabilities.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 import { sha256, systemClock, timeOrderedIds } from './system-clock.ts';
@@ -143,21 +145,23 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     budgets.set(tenant, budget);
     return budget;
   };
+  const jiraOptions = ({ tenant, ...options }: UserJiraOptions): JiraOptions => ({
+    ...options,
+    apiBaseUrl: String(tenant.attributes.apiBaseUrl ?? ''),
+    allowedHosts: config.rovo?.apiHosts ?? [],
+    explainAuthorization: () => authorizationText(tenant, config.helpUrl ? { helpUrl: config.helpUrl } : {}),
+    clock,
+    telemetry,
+    budget: budgetOf(tenant.id),
+  });
   const capabilities = createJiraCapabilities({
     store,
     tenants,
     vault,
     invocationOf,
-    jiraFor: ({ tenant, ...options }) =>
-      createJira({
-        ...options,
-        apiBaseUrl: String(tenant.attributes['apiBaseUrl'] ?? ''),
-        allowedHosts: config.rovo?.apiHosts ?? [],
-        explainAuthorization: () => authorizationText(tenant, config.helpUrl ? { helpUrl: config.helpUrl } : {}),
-        clock,
-        telemetry,
-        budget: budgetOf(tenant.id),
-      }),
+    jiraFor: (options) => createJira(jiraOptions(options)),
+    siteUrlFor: (options) => readSiteUrl(jiraOptions(options)),
+    telemetry,
   });
   const runner = createRunner({
     store,

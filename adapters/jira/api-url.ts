@@ -27,6 +27,10 @@ export function commentsPath(id: string, startAt: number, maxResults: number): A
   return route`/rest/api/3/issue/${id}/comment?startAt=${startAt}&maxResults=${maxResults}&orderBy=${'-created'}`;
 }
 
+export function serverInfoPath(): ApiPath {
+  return route`/rest/api/3/serverInfo`;
+}
+
 interface SearchPage {
   readonly fields: readonly string[];
   readonly maxResults: number;
