@@ -74,7 +74,7 @@ export function createRovoEdge(options: RovoEdgeOptions): RovoEdge {
     const trace = traceparent ?? b3;
     const userToken = userTokenOf(headers, clock.now());
     const tenant = tenantId(invocation);
-    telemetry.event('info', 'rovo.authenticated', {
+    telemetry.event('debug', 'rovo.authenticated', {
       tenant,
       traceparent,
       b3TraceId: b3,

@@ -121,6 +121,8 @@ export interface TaskRows {
   /** The newest task of the context that is not terminal. */
   active(owner: Owner, contextId: string, now: number): Held | undefined;
   /** Live tasks of the principal that wait for another token than this one. */
+  /** Waits for another token than this one. */
+  hasParked(subject: { readonly tenant: string; readonly principal: string }, hash: string): boolean;
   parked(subject: { readonly tenant: string; readonly principal: string }, hash: string, now: number): readonly Held[];
   hasLive(tenant: string, principal: string): boolean;
   request(owner: Owner, key: RequestKey): RequestRow | undefined;
@@ -160,6 +162,7 @@ export function createTaskRows(connection: Connection): TaskRows {
       const row = selectActive.get(...ownerValues(owner), ...ownerValues(owner), contextId);
       return row && byPk(row.pk, now);
     },
+    hasParked: ({ tenant, principal }, hash) => selectParked.get(tenant, principal, hash) !== undefined,
     parked: (subject, hash, now) =>
       selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk, now) ?? []),
     hasLive: (tenant, principal) => selectLive.get(tenant, principal) !== undefined,

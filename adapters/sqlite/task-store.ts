@@ -213,8 +213,15 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
 
     credential: async (subject) => connection.snapshot(() => credentials.find(subject, clock.now())),
 
-    renewCredential: (subject, credential, resume) =>
-      writes.run((tx) => {
+    renewCredential: async (subject, credential, resume) => {
+      // Every poll comes through here and nearly none has anything new: those take no place in the write queue.
+      const idle = connection.snapshot(() => {
+        if (!tasks.hasLive(subject.tenant, subject.principal)) return true;
+        const stored = credentials.find(subject, clock.now());
+        return stored?.hash === credential.hash && !tasks.hasParked(subject, credential.hash);
+      });
+      if (idle) return { stored: false, resumed: [] };
+      return writes.run((tx) => {
         const resumed: string[] = [];
         if (tasks.tenantStatus(subject.tenant) === 'removed') return { stored: false, resumed };
         const stored = credentials.keep(subject, credential, tx.now);
@@ -228,7 +235,8 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
           resumed.push(held.record.id);
         }
         return { stored, resumed };
-      }),
+      });
+    },
 
     sweepCredentials: () =>
       writes.run(({ now }) => {
