@@ -1,22 +1,64 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { acceptStore } from './accept-store.ts';
 import { append } from './append.ts';
-import type { Scenario } from './scenario.ts';
+import { REQUEST_SCENARIOS } from './requests.ts';
+import type { Figures, Scenario } from './scenario.ts';
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = { append, 'accept-store': acceptStore };
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...REQUEST_SCENARIOS,
+  append,
+  'accept-store': acceptStore,
+};
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in SCENARIOS));
-if (unknown.length > 0) {
-  console.error(`unknown: ${unknown.join(', ')}; there are: ${Object.keys(SCENARIOS).join(', ')}`);
-  process.exit(2);
+const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]
+names: ${Object.keys(SCENARIOS).join(', ')} (all when none is given)`;
+
+type Saved = Readonly<Record<string, Figures>>;
+
+function compare(name: string, now: Figures, before: Saved | undefined): void {
+  for (const [figure, value] of Object.entries(now)) {
+    const old = before?.[name]?.[figure];
+    if (old !== undefined)
+      console.log(`  ${figure}: ${value.toFixed(2)}, was ${old.toFixed(2)} (${(value / old).toFixed(2)} x)`);
+  }
 }
-const cpu = cpus();
-console.log(
-  `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpu.length} cores of ${cpu[0]?.model ?? 'an unknown CPU'}`,
-);
-for (const [name, scenario] of Object.entries(SCENARIOS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  console.log(`\n${name}`);
-  await scenario((line) => console.log(`  ${line}`));
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      at: { type: 'string', default: '1,16,64' },
+      save: { type: 'string' },
+      against: { type: 'string' },
+    },
+  });
+  const unknown = positionals.filter((name) => !(name in SCENARIOS));
+  if (unknown.length > 0) throw new TypeError(`unknown: ${unknown.join(', ')}`);
+  const options = {
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    concurrencies: values.at.split(',').map(Number),
+  };
+  const before = values.against ? (JSON.parse(await readFile(values.against, 'utf8')) as Saved) : undefined;
+  const cpu = cpus();
+  console.log(
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpu.length} cores of ${cpu[0]?.model ?? 'an unknown CPU'}`,
+  );
+  const all: Record<string, Figures> = {};
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    console.log(`\n${name}`);
+    all[name] = await scenario((line) => console.log(`  ${line}`), options);
+    compare(name, all[name], before);
+  }
+  if (values.save) await writeFile(values.save, `${JSON.stringify(all, undefined, 2)}\n`);
 }
+
+main().catch((error: unknown) => {
+  console.error(error instanceof TypeError ? `${error.message}\n${USAGE}` : error);
+  process.exitCode = error instanceof TypeError ? 64 : 1;
+});

@@ -1,0 +1,6 @@
+/** Of one run: how long each measurement takes and how often it is repeated, in turn with the others. */
+export interface BenchOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly concurrencies: readonly number[];
+}

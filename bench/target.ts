@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { makeTempDir } from './temp-dir.ts';
+
+/** A server that is measured, started fresh as a process of its own. */
+export interface Target {
+  readonly name: string;
+  start(): Promise<Running>;
+}
+
+export interface Running {
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Of the SQLite file, when it is ours. */
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+const START_MS = 20_000;
+
+interface Program {
+  readonly script: string;
+  readonly args?: (folder: string) => readonly string[];
+  readonly env?: (folder: string) => Readonly<Record<string, string>>;
+  /** Reads the port out of one line of its standard output. */
+  readonly portIn: (line: string) => number | undefined;
+}
+
+function distPath(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+}
+
+async function portOf(child: ChildProcess, portIn: Program['portIn']): Promise<number> {
+  const { stdout } = child;
+  if (!stdout) throw new Error('no standard output');
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  try {
+    for await (const line of createInterface({ input: stdout })) {
+      const port = portIn(line);
+      if (port !== undefined) return port;
+    }
+  } finally {
+    clearTimeout(timer);
+    stdout.resume();
+  }
+  throw new Error('the server ended before it listened');
+}
+
+function target(name: string, program: Program): Target {
+  return {
+    name,
+    start: async () => {
+      const folder = await makeTempDir();
+      const child = spawn(process.execPath, [distPath(program.script), ...(program.args?.(folder) ?? [])], {
+        cwd: folder,
+        env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      const port = await portOf(child, program.portIn);
+      return {
+        host: '127.0.0.1',
+        port,
+        pid: child.pid ?? 0,
+        folder,
+        stop: async () => {
+          child.kill('SIGTERM');
+          await ended;
+          await rm(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  };
+}
+
+const peerPort = (line: string): number | undefined => (JSON.parse(line) as { readonly port?: number }).port;
+
+function servicePort(line: string): number | undefined {
+  const { event, url } = JSON.parse(line) as { readonly event?: string; readonly url?: string };
+  return event === 'service.ready' && url ? Number(new URL(url).port) : undefined;
+}
+
+function peer(name: string, script: string, args?: Program['args']): Target {
+  return target(name, { script: `bench/peers/${script}.js`, portIn: peerPort, ...(args ? { args } : {}) });
+}
+
+/** The shipped service with the echo agent, `synchronous=FULL` and every check on. */
+export function service(name: string, env: Readonly<Record<string, string>> = {}): Target {
+  return target(name, {
+    script: 'src/main.js',
+    portIn: servicePort,
+    env: (folder) => ({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      A2A_AUTH: 'anonymous',
+      DATABASE_URL: `sqlite:${folder}/connector.db`,
+      AGENT: `module:${distPath('bench/echo-agent.js')}`,
+      AGENT_CONCURRENCY: '64',
+      ...env,
+    }),
+  });
+}
+
+export const PEERS = {
+  bare: peer('bare node:http', 'bare-http'),
+  stub: peer('Koa + transport handler, stub', 'koa-stub'),
+  sdkMemory: peer('SDK server, memory', 'sdk-memory'),
+  sdkSqlite: peer('SDK server, SQLite NORMAL', 'sdk-sqlite', (folder) => [`${folder}/tasks.db`, 'NORMAL']),
+  sdkSqliteFull: peer('SDK server, SQLite FULL', 'sdk-sqlite', (folder) => [`${folder}/tasks.db`, 'FULL']),
+} as const satisfies Readonly<Record<string, Target>>;
+
+export const OURS = service('ours, SQLite FULL');
