@@ -9,10 +9,11 @@ import type { OperationDeps } from './deps.ts';
 import { endsAt, eventsAfter, framesAfter, framesFrom, type Reader, stateOf } from './follow.ts';
 import type { Frame } from './operations.ts';
 
-/** The service's own notice that a turn began is no answer of the agent yet. */
-function isAgentUpdate(event: StoredEvent): boolean {
+/** The service's own notice that a turn began, the first event after the accepted one, is no answer of the agent yet. */
+function isAgentUpdate(event: StoredEvent, accepted: Accepted): boolean {
   const { body } = event;
   return (
+    event.sequence > accepted.sequence + 1 ||
     !('statusUpdate' in body) ||
     body.statusUpdate.status.state !== 'TASK_STATE_WORKING' ||
     !!body.statusUpdate.status.message
@@ -36,7 +37,7 @@ async function* newTaskWithReply(deps: OperationDeps, reader: Reader, accepted: 
   try {
     for await (const event of eventsAfter(deps, limited, accepted.sequence)) {
       early.push(event);
-      if (isAgentUpdate(event)) break;
+      if (isAgentUpdate(event, accepted)) break;
     }
   } finally {
     moment.abort();

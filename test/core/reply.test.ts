@@ -107,22 +107,24 @@ describe('the first frame of a stream that may be a Message', () => {
     );
   });
 
-  it('is a Task at once when the agent says something else', async (t) => {
-    const gate = createGate();
-    const core = await createCore(t, {
-      clock: createManualClock(),
-      agent: async function* () {
-        yield { state: 'TASK_STATE_WORKING', message: 'on it' };
-        await gate.opened;
-        yield { state: 'TASK_STATE_COMPLETED' };
-      },
+  for (const said of [{ message: 'on it' }, {}]) {
+    it(`is a Task at once when the agent says ${said.message ? 'something else' : 'only that it works'}`, async (t) => {
+      const gate = createGate();
+      const core = await createCore(t, {
+        clock: createManualClock(),
+        agent: async function* () {
+          yield { state: 'TASK_STATE_WORKING', ...said };
+          await gate.opened;
+          yield { state: 'TASK_STATE_COMPLETED' };
+        },
+      });
+      const stream = (await createClient(core).stream('hi'))[Symbol.asyncIterator]();
+      const frames = [await stream.next(), await stream.next(), await stream.next()].map(({ value }) => value);
+      assert.deepEqual(statesOf(frames), ['Task SUBMITTED', 'WORKING', 'WORKING']);
+      gate.open();
+      assert.deepEqual(statesOf(await collect({ [Symbol.asyncIterator]: () => stream })), ['COMPLETED']);
     });
-    const stream = (await createClient(core).stream('hi'))[Symbol.asyncIterator]();
-    const frames = [await stream.next(), await stream.next(), await stream.next()].map(({ value }) => value);
-    assert.deepEqual(statesOf(frames), ['Task SUBMITTED', 'WORKING', 'WORKING']);
-    gate.open();
-    assert.deepEqual(statesOf(await collect({ [Symbol.asyncIterator]: () => stream })), ['COMPLETED']);
-  });
+  }
 
   it('is a Task before a question, which ends the stream', async (t) => {
     const core = await createCore(t, {
