@@ -28,6 +28,7 @@ export async function acceptMessage(
       ...(taskId !== undefined ? { taskId } : {}),
       ...(contextId !== undefined ? { contextId } : {}),
       ...(credential ? { credential } : {}),
+      ...(incoming.pushConfig ? { pushConfig: incoming.pushConfig } : {}),
     },
     (view) =>
       decideSend(view, {

@@ -20,6 +20,9 @@ function isAgentUpdate(event: StoredEvent, accepted: Accepted): boolean {
   );
 }
 
+/** A constant, because an abort without a reason makes an error with a stack. */
+const OVER = 'the first frame is due';
+
 function taskFrame({ record, sequence }: Accepted): Frame {
   const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(record.createdAt).toISOString() } as const;
   return { sequence, body: { task: { id: record.id, contextId: record.contextId, status } } };
@@ -32,7 +35,7 @@ function taskFrame({ record, sequence }: Accepted): Frame {
 async function* newTaskWithReply(deps: OperationDeps, reader: Reader, accepted: Accepted): AsyncGenerator<Frame> {
   const moment = new AbortController();
   const limited: Reader = { ...reader, signal: AbortSignal.any([reader.signal, moment.signal]) };
-  void pause(deps.clock, LIMITS.firstUpdateMs, limited.signal).then(() => moment.abort());
+  void pause(deps.clock, LIMITS.firstUpdateMs, limited.signal).then(() => moment.abort(OVER));
   const early: StoredEvent[] = [];
   try {
     for await (const event of eventsAfter(deps, limited, accepted.sequence)) {
@@ -40,7 +43,7 @@ async function* newTaskWithReply(deps: OperationDeps, reader: Reader, accepted: 
       if (isAgentUpdate(event, accepted)) break;
     }
   } finally {
-    moment.abort();
+    moment.abort(OVER);
   }
   const last = early.at(-1);
   if (last && stateOf(last) === 'TASK_STATE_COMPLETED') {

@@ -42,18 +42,18 @@ export function createRunner(deps: RunnerDeps): Runner {
     const key = keyOf(claimed.fence);
     const turn = startTurn(turnDeps, claimed);
     const wakeup = wakeups.subscribe(`turn:${claimed.fence.taskId}`);
-    const over = new AbortController();
+    let over = false;
     turns.set(key, turn);
     telemetry.gauge('a2a_turns_running', turns.size);
     void (async () => {
-      while (!over.signal.aborted) {
-        await wakeup.wait(leaseMs, over.signal);
-        if (!over.signal.aborted) turn.check();
+      while (!over) {
+        await wakeup.wait(leaseMs);
+        if (!over) turn.check();
       }
-      wakeup.close();
     })();
     void turn.done.then(() => {
-      over.abort();
+      over = true;
+      wakeup.close();
       turns.delete(key);
       telemetry.gauge('a2a_turns_running', turns.size);
       wakeups.notify('work');

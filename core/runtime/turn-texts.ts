@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 
 /** What people read when a turn ends otherwise than its agent said. Fixed words: the reason is in the log. */
@@ -9,3 +10,7 @@ export const TURN_TEXTS = {
   restart: 'This was interrupted by a restart. Nothing was started again, because that might do something twice.',
   exhausted: `This was interrupted ${LIMITS.maxAttempts} times and was given up.`,
 } as const;
+
+/** Made once: an abort reason of its own, with its stack, for each turn was a twentieth of the work of a short one. */
+export const STOPPED = new DomainError('LEASE_LOST', 'The turn was stopped');
+export const ENDED = new DomainError('LEASE_LOST', 'The turn has ended');

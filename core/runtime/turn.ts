@@ -1,4 +1,4 @@
-import { DomainError, isDomainError } from '../errors.ts';
+import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Part } from '../message.ts';
 import type { Agent } from '../ports/agent.ts';
@@ -9,7 +9,7 @@ import { isTerminal } from '../task.ts';
 import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
-import { TURN_TEXTS } from './turn-texts.ts';
+import { ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
 /*
@@ -60,7 +60,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   function stop(reason: StopReason): void {
     if (stopped !== undefined) return;
     stopped = reason;
-    controller.abort(new DomainError('LEASE_LOST', 'The turn was stopped'));
+    controller.abort(STOPPED);
     steps?.stop();
   }
 
@@ -112,7 +112,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       await thrown(error);
     } finally {
       cancelFlush?.();
-      if (!controller.signal.aborted) controller.abort(new DomainError('LEASE_LOST', 'The turn has ended'));
+      if (!controller.signal.aborted) controller.abort(ENDED);
       // Only for as long as a slot may be kept from the next turn.
       const left = await leave(LIMITS.abandonMs, (error) => {
         telemetry.event('debug', 'agent.return_failed', fields, error);
