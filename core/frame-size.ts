@@ -14,6 +14,12 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
 const CUT_MARK = '\n\n… (shortened here; GetTask has the whole text)';
 /** What surrounds the parts of an event: ids, state, timestamp, keys. Ids are at most 256 bytes each, 1,536 escaped. */
 const OVERHEAD = 6_000;
+/** A part's comma, and what 0.3 prints around its content: `{"kind":"file","file":{…}}`, a wrapped data value. */
+const PART_ALLOWANCE = 80;
+
+function partsAllowance(parts: readonly Part[]): number {
+  return parts.length * PART_ALLOWANCE;
+}
 
 /** What a frame shows in place of a part that cannot be cut and fits no frame. */
 export function placeholderOf(part: Part): { readonly text: string } {
@@ -23,35 +29,32 @@ export function placeholderOf(part: Part): { readonly text: string } {
   return { text: `[${kind}${name}${type} is too large for the stream; GetTask has it]` };
 }
 
-/** Parts that fit `budget` together: text is cut with a mark, what cannot be cut is named, the rest is left out. */
+function lengthOf(part: Part): number {
+  return escapedLength(part) + PART_ALLOWANCE;
+}
+
+/** Parts that fit `budget` together: what cannot be cut is named, and where the rest is left out a mark says so. */
 function fittingParts(parts: readonly Part[], budget: number): readonly Part[] {
+  const mark = { text: CUT_MARK.trim() };
   const fitting: Part[] = [];
-  let left = budget;
+  let left = budget - lengthOf(mark);
   for (const part of parts) {
-    const length = escapedLength(part) + 1;
-    if (length <= left) {
-      fitting.push(part);
-      left -= length;
+    const shown = isText(part) || lengthOf(part) <= left ? part : placeholderOf(part);
+    if (lengthOf(shown) <= left) {
+      fitting.push(shown);
+      left -= lengthOf(shown);
       continue;
     }
-    if (!isText(part)) {
-      const note = placeholderOf(part);
-      const noteLength = escapedLength(note) + 1;
-      if (noteLength > left) break;
-      fitting.push(note);
-      left -= noteLength;
-      continue;
-    }
-    const room = left - escapedLength({ ...part, text: CUT_MARK }) - 10;
-    if (room > 0) fitting.push({ ...part, text: (splitText(part.text, room)[0] ?? '') + CUT_MARK });
-    break;
+    const room = isText(part) ? left - lengthOf({ ...part, text: CUT_MARK }) : 0;
+    const cut = isText(part) && room > 0 ? { ...part, text: (splitText(part.text, room)[0] ?? '') + CUT_MARK } : mark;
+    return [...fitting, cut];
   }
-  return fitting.length > 0 ? fitting : [{ text: CUT_MARK.trim() }];
+  return fitting.length > 0 ? fitting : [mark];
 }
 
 /** A message that fits one frame, when it goes out alone. */
 export function smallMessage(message: Message, budget: number = LIMITS.frameChars - OVERHEAD): Message {
-  if (escapedLength(message) <= budget) return message;
+  if (escapedLength(message) + partsAllowance(message.parts) <= budget) return message;
   const { parts, ...envelope } = message;
   const room = budget - escapedLength(envelope) - 100;
   if (room > 0) return { ...envelope, parts: fittingParts(parts, room) };
@@ -91,7 +94,7 @@ export function sliceParts(parts: readonly Part[], overhead: number, joinsPrevio
   let current: { shown: Part[]; stored: Piece[] } = { shown: [], stored: [] };
   let left = budget;
   const put = (shown: Part, stored: Piece): void => {
-    const length = escapedLength(shown) + 1;
+    const length = lengthOf(shown);
     if (length > left && current.stored.length > 0) {
       slices.push(current);
       current = { shown: [], stored: [] };
@@ -117,7 +120,14 @@ export function sliceParts(parts: readonly Part[], overhead: number, joinsPrevio
   return slices;
 }
 
-type ArtifactHead = Omit<Artifact, 'parts'>;
+export type ArtifactHead = Omit<Artifact, 'parts'>;
+
+/** Many appends merge into more metadata than one update may bring: then a frame has the names and GetTask the rest. */
+export function fittingHead(head: ArtifactHead): ArtifactHead {
+  if (escapedLength(head) <= LIMITS.frameChars / 2) return head;
+  const { metadata: _metadata, extensions: _extensions, ...named } = head;
+  return named;
+}
 
 export interface ArtifactEvents {
   readonly taskId: string;
@@ -156,19 +166,20 @@ export function snapshotFrames(task: Task): readonly EventBody[] {
   const inside: Artifact[] = [];
   const following: EventBody[] = [];
   for (const artifact of artifacts) {
-    const length = escapedLength(artifact) + 1;
+    const length = escapedLength(artifact) + partsAllowance(artifact.parts);
     if (following.length === 0 && length <= left) {
       inside.push(artifact);
       left -= length;
       continue;
     }
     const { parts, ...artifactHead } = artifact;
+    const shown = fittingHead(artifactHead);
     following.push(
       ...artifactEvents({
         taskId: task.id,
         contextId: task.contextId,
-        head: artifactHead,
-        slices: sliceParts(parts, escapedLength(artifactHead), false),
+        head: shown,
+        slices: sliceParts(parts, escapedLength(shown), false),
         append: false,
       }),
     );

@@ -249,6 +249,16 @@ describe('snapshotFrames', () => {
     assert.deepEqual(textsOf(readerOf(frames).artifacts), textsOf([small, big, late]));
   });
 
+  it('metadata that many appends added up to more than a frame are left to GetTask', () => {
+    const part = 'x'.repeat(LIMITS.metadataChars - 20);
+    const metadata = { a: part, b: part, c: part, d: part, e: part };
+    const artifacts = [{ artifactId: 'a', name: 'Brief', metadata, parts: [{ text: 'y'.repeat(70_000) }] }];
+    const frames = snapshotFrames(taskOf(artifacts));
+    assertSmall(frames);
+    assert.deepEqual(textsOf(readerOf(frames).artifacts), textsOf(artifacts));
+    assert.equal(readerOf(frames).artifacts[0]?.metadata, undefined);
+  });
+
   it('any artifacts, with the largest status and metadata, fit and come out equal', () => {
     const artifact = fc.array(storableHardText, { minLength: 1, maxLength: 3 });
     fc.assert(
