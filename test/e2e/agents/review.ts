@@ -1,0 +1,3 @@
+import { createScriptedAgent } from './scripted.ts';
+
+export const agent = createScriptedAgent('review');

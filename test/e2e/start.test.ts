@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { launchService } from '../support/service-process.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { startWorld, type World } from './world.ts';
+
+describe('start refusals', () => {
+  const EDGE = { A2A_AUTH: 'anonymous' };
+  const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, readonly RegExp[]])[] = [
+    ['with no edge on', {}, [/FORGE_APP_ID/, /A2A_AUTH=jwt/]],
+    ['with a blank app id', { FORGE_APP_ID: '  ' }, [/FORGE_APP_ID/]],
+    ['with a malformed app id', { FORGE_APP_ID: 'my-app' }, [/FORGE_APP_ID/]],
+    ['anonymous on every interface', { ...EDGE, HOST: '0.0.0.0' }, [/HOST: found 0\.0\.0\.0.*loopback/]],
+    [
+      'anonymous with a public address',
+      { ...EDGE, PUBLIC_URL: 'https://agent.example' },
+      [/PUBLIC_URL: found https:\/\/agent\.example.*loopback/],
+    ],
+    ['jwt without its keys', { A2A_AUTH: 'jwt' }, [/A2A_JWT_ISSUER/, /A2A_JWT_AUDIENCE/, /A2A_JWKS_URL/]],
+    [
+      'with several faults at once',
+      { LOG_LEVEL: 'loud', PORT: 'x', ROLE: 'worker' },
+      [/LOG_LEVEL/, /PORT/, /FORGE_APP_ID/, /CREDENTIALS_KEY/],
+    ],
+  ];
+
+  for (const [name, settings, said] of REFUSED) {
+    test(`start: ${name} is refused with 78, saying what to set, and opens nothing`, async (t) => {
+      const directory = tempDir(t);
+      const service = launchService({ directory, settings });
+      assert.equal(await service.exited(), 78);
+      for (const text of said) assert.match(service.output(), text);
+      assert.match(service.output(), /docs\/configuration\.md/);
+      assert.deepEqual(readdirSync(directory), [], 'no database was made');
+      assert.deepEqual(service.log(), [], 'nothing was logged, it did not listen');
+    });
+  }
+
+  test('start: an agent module that is not there is refused with 78 and named', async (t) => {
+    const service = launchService({ directory: tempDir(t), settings: { ...EDGE, AGENT: 'module:./nowhere.mjs' } });
+    assert.equal(await service.exited(), 78);
+    assert.match(service.output(), /nowhere\.mjs/);
+  });
+});
+
+describe('a running service', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld({ agent: 'rerun', settings: { OPS_TOKEN: 'ops-secret' } });
+  });
+  after(() => world.close());
+
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(world.service().origin + path, { headers });
+
+  test('service: livez and readyz are public, metrics belong to whoever has the operations token', async () => {
+    assert.equal((await get('/livez')).status, 200);
+    assert.equal((await get('/readyz')).status, 200);
+    assert.equal((await get('/metrics')).status, 401);
+    assert.equal((await get('/metrics', { authorization: 'Bearer wrong' })).status, 401);
+    const metrics = await get('/metrics', { authorization: 'Bearer ops-secret' });
+    assert.match(await metrics.text(), /^a2a_executions_waiting \d+$/m);
+  });
+
+  test('service: an unknown path is a JSON 404, without an edge its routes are too', async () => {
+    const answer = await get('/rovo/unknown');
+    assert.equal(answer.status, 404);
+    assert.match(String(answer.headers.get('content-type')), /application\/json/);
+    const other = await world.start({ FORGE_APP_ID: '', DATABASE_URL: 'sqlite:./other.db' });
+    const rovo = await fetch(`${other.origin}/rovo/a2a`, { method: 'POST', body: '{}' });
+    assert.equal(rovo.status, 404);
+    other.signal('SIGTERM');
+    assert.equal(await other.exited(), 0);
+  });
+
+  test('SIGTERM: connections are refused, the service ends with 0 and says so', async () => {
+    const service = await world.start({ DATABASE_URL: 'sqlite:./stopped.db' });
+    const { port } = new URL(service.origin);
+    service.signal('SIGTERM');
+    assert.equal(await service.exited(), 0);
+    assert.ok(service.log().some(({ event }) => event === 'service.stopped'));
+    const refused = await new Promise((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => resolve('connected'));
+      socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    });
+    assert.equal(refused, 'ECONNREFUSED');
+  });
+
+  test('SIGTERM: a second one ends the service at once, whatever still runs', async () => {
+    const service = await world.start({ DATABASE_URL: 'sqlite:./hurried.db' });
+    const place = world.outside.place({ closed: true });
+    await world.jira(service).chat(`call ${place.name}`).sync({ limitMs: 100 });
+    await place.reached();
+    service.signal('SIGTERM');
+    await service.logged('service.stopping');
+    service.signal('SIGTERM');
+    assert.equal(await service.exited(), 1);
+  });
+});
