@@ -1,5 +1,5 @@
 import { isText, type Part } from '../../core/message.ts';
-import type { ArtifactView, ArtifactWrite } from '../../core/ports/task-store.ts';
+import type { ArtifactLabels, ArtifactView, ArtifactWrite } from '../../core/ports/task-store.ts';
 import type { Artifact } from '../../core/task.ts';
 import type { Connection, Query } from './database.ts';
 
@@ -23,7 +23,7 @@ const DELETE_LOST_PARTS = 'delete from artifact_part where artifact = ? and turn
 const INSERT_WRITER = 'insert or ignore into artifact_writer (artifact, turn, attempt) values (?, ?, ?)';
 const SELECT_LOST_WRITER =
   'select 1 as one from artifact_writer where artifact = ? and turn = ? and attempt < ? limit 1';
-const SELECT_LOST_ARTIFACTS = `select a.pk, a.id from artifact a where a.task = ?
+const SELECT_LOST_ARTIFACTS = `select ${ARTIFACT_COLUMNS} from artifact a where a.task = ?
   and exists (select 1 from artifact_writer w where w.artifact = a.pk and w.turn = ? and w.attempt < ?)
   order by a.pk`;
 const DELETE_WRITERS = 'delete from artifact_writer where artifact = ?';
@@ -77,13 +77,15 @@ export function createArtifacts(connection: Connection): Artifacts {
   const deleteLostParts: Query<Lost, unknown> = connection.prepare(DELETE_LOST_PARTS);
   const insertWriter: Query<Lost, unknown> = connection.prepare(INSERT_WRITER);
   const selectLostWriter: Query<Lost, unknown> = connection.prepare(SELECT_LOST_WRITER);
-  const selectLost: Query<[task: number, turn: number, attempt: number], { pk: number; id: string }> =
+  const selectLost: Query<[task: number, turn: number, attempt: number], ArtifactRow> =
     connection.prepare(SELECT_LOST_ARTIFACTS);
   const deleteWriters: Query<[artifact: number], unknown> = connection.prepare(DELETE_WRITERS);
   const deleteLostWriters: Query<Lost, unknown> = connection.prepare(DELETE_LOST_WRITERS);
 
-  function lostView(pk: number, writer: Writer): ArtifactView {
-    return { lost: true, kept: joinParts(selectKept.all(pk, writer.ordinal, writer.attempt)) };
+  function lostView(row: ArtifactRow, writer: Writer): ArtifactView {
+    const kept = joinParts(selectKept.all(row.pk, writer.ordinal, writer.attempt));
+    const labels = toLabels(row);
+    return { lost: true, kept, ...(kept.length > 0 && Object.keys(labels).length > 0 ? { labels } : {}) };
   }
 
   function write(task: number, write: ArtifactWrite): void {
@@ -137,7 +139,7 @@ export function createArtifacts(connection: Connection): Artifacts {
           writer !== undefined &&
           writer.attempt > 1 &&
           selectLostWriter.get(row.pk, writer.ordinal, writer.attempt) !== undefined;
-        views.set(id, lost ? lostView(row.pk, writer) : { lost: false, kept: [] });
+        views.set(id, lost ? lostView(row, writer) : { lost: false, kept: [] });
       }
       return views;
     },
@@ -145,7 +147,7 @@ export function createArtifacts(connection: Connection): Artifacts {
       const views = new Map<string, ArtifactView>();
       if (!writer || writer.attempt <= 1) return views;
       for (const row of selectLost.all(task, writer.ordinal, writer.attempt)) {
-        views.set(row.id, lostView(row.pk, writer));
+        views.set(row.id, lostView(row, writer));
       }
       return views;
     },
@@ -192,11 +194,13 @@ function json(value: object | undefined): string | null {
 }
 
 function toArtifact(row: ArtifactRow, parts: readonly Part[]): Artifact {
+  return { artifactId: row.id, ...toLabels(row), parts };
+}
+
+function toLabels(row: ArtifactRow): ArtifactLabels {
   return {
-    artifactId: row.id,
     ...(row.name === null ? {} : { name: row.name }),
     ...(row.description === null ? {} : { description: row.description }),
-    parts,
     ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) }),
     ...(row.extensions === null ? {} : { extensions: JSON.parse(row.extensions) }),
   };

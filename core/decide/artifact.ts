@@ -1,6 +1,6 @@
 import { escapedLength } from '../escaped-text.ts';
 import type { EventBody } from '../event.ts';
-import { artifactEvents, type Slice, sliceParts } from '../frame-size.ts';
+import { type ArtifactHead, artifactEvents, fittingHead, type Slice, sliceParts } from '../frame-size.ts';
 import type { ArtifactView, ArtifactWrite, Change, TaskView } from '../ports/task-store.ts';
 import { type Artifact, isTerminal } from '../task.ts';
 
@@ -32,8 +32,9 @@ export function decideArtifact(view: TaskView, writer: Writer, command: Artifact
   const replacesLost = command.append && command.first && existing?.lost === true;
   const mode = !command.append ? 'replace' : replacesLost ? 'replace-lost' : 'append';
   const kept = replacesLost && existing ? existing.kept : [];
+  const shownHead = kept.length > 0 ? mergedHead(head, existing) : head;
   const shown: readonly Slice[] =
-    kept.length > 0 ? [...sliceParts(kept, escapedLength(head), false), ...slices] : slices;
+    kept.length > 0 ? [...sliceParts(kept, escapedLength(shownHead), false), ...slices] : slices;
   const write: ArtifactWrite = {
     mode,
     ...head,
@@ -47,7 +48,7 @@ export function decideArtifact(view: TaskView, writer: Writer, command: Artifact
     events: artifactEvents({
       taskId,
       contextId,
-      head,
+      head: shownHead,
       slices: shown,
       append: mode === 'append' && existing !== undefined,
       lastChunk: command.lastChunk,
@@ -55,14 +56,22 @@ export function decideArtifact(view: TaskView, writer: Writer, command: Artifact
   };
 }
 
+/** What the store makes of the labels when parts of other turns stay: named ones change, metadata is merged key by key. */
+function mergedHead(head: ArtifactHead, existing: ArtifactView | undefined): ArtifactHead {
+  const { labels } = existing ?? {};
+  const metadata = labels?.metadata && head.metadata ? { metadata: { ...labels.metadata, ...head.metadata } } : {};
+  return fittingHead({ ...labels, ...head, ...metadata });
+}
+
 function dropped(view: TaskView, artifactId: string, artifact: ArtifactView): readonly EventBody[] {
   const metadata = { superseded: true };
   const parts = artifact.kept.length > 0 ? artifact.kept : [{ text: '' }];
+  const head = artifact.kept.length > 0 ? fittingHead({ artifactId, ...artifact.labels }) : { artifactId, metadata };
   return artifactEvents({
     taskId: view.record.id,
     contextId: view.record.contextId,
-    head: artifact.kept.length > 0 ? { artifactId } : { artifactId, metadata },
-    slices: sliceParts(parts, 0, false),
+    head,
+    slices: sliceParts(parts, escapedLength(head), false),
     append: false,
     lastChunk: true,
   });

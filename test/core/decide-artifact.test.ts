@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ArtifactCommand, decideArtifact } from '../../core/decide/artifact.ts';
+import { type ArtifactCommand, decideArtifact, dropLost } from '../../core/decide/artifact.ts';
 import type { ArtifactUpdate } from '../../core/event.ts';
 import { textOf } from '../../core/message.ts';
 import type { ArtifactView, Change, TaskView } from '../../core/ports/task-store.ts';
@@ -69,6 +69,29 @@ describe('decideArtifact', () => {
       ],
     );
     assert.deepEqual(change.artifacts?.[0]?.parts, [{ part: { text: 'new' }, joined: false }]);
+  });
+
+  it('what is sent again brings the labels that stay with it, changed and merged as the store does', () => {
+    const labels = { name: 'Old', description: 'kept', metadata: { a: 1, b: 1 } };
+    const view = viewWith({ lost: true, kept: [{ text: 'turn one' }], labels });
+    const artifact = { artifactId: 'a', name: 'New', metadata: { b: 2 }, parts: [{ text: 'new' }] };
+    const change = decideArtifact(view, WRITER, commandOf({ artifact, append: true }));
+    const [first, second] = updatesOf(change).map((update) => update.artifact);
+    assert.deepEqual(first, {
+      ...{ artifactId: 'a', name: 'New', description: 'kept', metadata: { a: 1, b: 2 } },
+      parts: [{ text: 'turn one' }],
+    });
+    assert.deepEqual(second, { artifactId: 'a', parts: [{ text: 'new' }] });
+    assert.deepEqual(change.artifacts?.[0]?.metadata, { b: 2 });
+  });
+
+  it('a rerun that does not write it again sends what other turns wrote with its labels', () => {
+    const lost = artifactsOf({ a: { lost: true, kept: [{ text: 'turn one' }], labels: { name: 'Old' } } });
+    const change = dropLost(viewOf(recordOf('TASK_STATE_WORKING'), { lost }), WRITER);
+    assert.deepEqual(
+      updatesOf(change).map((update) => update.artifact),
+      [{ artifactId: 'a', name: 'Old', parts: [{ text: 'turn one' }] }],
+    );
   });
 
   it('text that continues is stored as joined; a part after it stands alone', () => {

@@ -142,6 +142,30 @@ export function artifactsContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(texts(await artifactsOf(subject)), [['answer', 'turn one']]);
   });
 
+  test(`${label} artifacts: what is kept is seen with the labels that stay on it, also those of the lost attempt`, async (t) => {
+    const subject = await open(t);
+    await accept(subject, { id: 't1' });
+    const first = await claimOne(subject);
+    await put(subject, first.fence, { name: 'one.md', metadata: { turn: 1 } });
+    await subject.store.update({ taskId: 't1' }, () => ({ executions: [{ close: 1, outcome: 'done' }] }));
+    await say(subject, 't1', 'two');
+    const lost = await claimOne(subject);
+    await put(subject, lost.fence, { metadata: { attempt: 1 } });
+    await put(subject, lost.fence, { artifactId: 'alone', name: 'lost.md' });
+    const { fence } = await rerun(subject);
+    const labels = { name: 'one.md', metadata: { turn: 1, attempt: 1 } };
+    const seen = await view(subject, fence, ['answer', 'alone']);
+    const expected = new Map([
+      ['answer', { lost: true, kept: [{ text: '' }], labels }],
+      ['alone', { lost: true, kept: [] }],
+    ]);
+    assert.deepEqual(seen.artifacts, expected);
+    assert.deepEqual(seen.lost, expected);
+    await put(subject, fence, { mode: 'replace-lost', metadata: { attempt: 2 } });
+    const [answer] = (await artifactsOf(subject)) ?? [];
+    assert.deepEqual([answer?.name, answer?.metadata], ['one.md', { turn: 1, attempt: 2 }]);
+  });
+
   test(`${label} artifacts: replace-lost with nothing of other turns forgets the lost attempt's labels`, async (t) => {
     const subject = await open(t);
     await accept(subject, { id: 't1' });

@@ -1,0 +1,90 @@
+import { openSqliteFacts, type SqliteFacts } from '../adapters/sqlite/facts.ts';
+import type { Finding } from '../core/verify/findings.ts';
+import { RULES, type Rule } from '../core/verify/findings.ts';
+import { verify } from '../core/verify/verify.ts';
+
+/*
+ * `npm run verify -- <database>`: does everything hold that this service promises about its data? It may run beside the
+ * service: it reads one consistent state and changes nothing. Exit 0: clean. 1: findings. 2: it could not look.
+ */
+
+const USAGE = `usage: npm run verify -- <database> [--stopped] [--stale-minutes <n>]
+
+  <database>           a file, as a path or sqlite:<path>
+  --stopped            the service does not run: what is overdue is no finding
+  --stale-minutes <n>  how late the service may be with what is due (default 10)
+
+One finding a line: rule, task, detail, with tabs between.
+Exit: 0 nothing found, 1 findings, 2 the database cannot be opened.`;
+
+interface Arguments {
+  readonly path: string;
+  readonly staleAfterMs: number;
+}
+
+function readArguments(args: readonly string[]): Arguments | undefined {
+  let path: string | undefined;
+  let staleAfterMs = 600_000;
+  for (let index = 0; index < args.length; index += 1) {
+    const argument = args[index] ?? '';
+    if (argument === '--stopped') staleAfterMs = Number.POSITIVE_INFINITY;
+    else if (argument === '--stale-minutes') {
+      index += 1;
+      staleAfterMs = Number(args[index] || Number.NaN) * 60_000;
+      if (!(staleAfterMs >= 0)) return undefined;
+    } else if (argument.startsWith('-') || path !== undefined) return undefined;
+    else path = argument.startsWith('sqlite:') ? argument.slice('sqlite:'.length) : argument;
+  }
+  return path ? { path, staleAfterMs } : undefined;
+}
+
+/** A damaged database may hold anything where an id should be: nothing of it reaches the terminal as a command. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');
+}
+
+function print({ rule, taskId, detail }: Finding): void {
+  process.stdout.write(`${rule}\t${printable(taskId ?? '-')}\t${printable(detail)}\n`);
+}
+
+async function inspect(facts: SqliteFacts, staleAfterMs: number): Promise<number> {
+  const broken = new Set<Rule>();
+  const report = (finding: Finding): void => {
+    broken.add(finding.rule);
+    print(finding);
+  };
+  try {
+    const counts = await verify(facts, { staleAfterMs }, report);
+    const { tasks, events, messages, executions, findings } = counts;
+    const seen = `${tasks} tasks, ${messages} messages, ${executions} executions, ${events} events`;
+    console.error(`${findings === 0 ? 'clean' : `${findings} findings`}: ${seen}`);
+  } catch (error) {
+    // What is too damaged to be read is a finding, the last one.
+    report({ rule: 'integrity', detail: `reading stopped: ${error instanceof Error ? error.message : String(error)}` });
+  }
+  for (const rule of broken) console.error(`  ${rule}: ${RULES[rule]}`);
+  return broken.size === 0 ? 0 : 1;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const given = readArguments(args);
+  if (!given) {
+    console.error(USAGE);
+    return 2;
+  }
+  let facts: SqliteFacts;
+  try {
+    facts = openSqliteFacts({ path: given.path, now: Date.now() });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+  try {
+    return await inspect(facts, given.staleAfterMs);
+  } finally {
+    facts.close();
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));
