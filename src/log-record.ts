@@ -78,21 +78,48 @@ function pseudonym(value: string): string {
   return /^[0-9a-f]{12}$/.test(value) ? value : createHash('sha256').update(value).digest('hex').slice(0, 12);
 }
 
+/** Without what looks like a credential. */
+export function withoutCredentials(text: string): string {
+  return CREDENTIALS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
+}
+
 function clean(text: string, max: number): string {
   // Cut with a margin first: the patterns never run over a whole body, and a token at the cut is still seen whole.
-  let result = text.slice(0, max + 8_192);
-  for (const [pattern, replacement] of CREDENTIALS) result = result.replace(pattern, replacement);
+  const result = withoutCredentials(text.slice(0, max + 8_192));
   return result.length > max ? `${result.slice(0, max)}…` : result;
 }
 
+/** A string property of whatever was thrown. Agents throw anything: getters that throw, numbers where texts belong. */
+function textIn(value: object, name: string, max: number): string | undefined {
+  try {
+    const text: unknown = Reflect.get(value, name);
+    return typeof text === 'string' ? clean(text, max) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function causeOf(error: Error): unknown {
+  try {
+    return error.cause;
+  } catch {
+    return undefined;
+  }
+}
+
 function errorRecord(error: unknown, depth = 0): ErrorRecord {
-  if (!(error instanceof Error)) return { type: typeof error, message: clean(String(error), MAX_TEXT) };
-  const code = 'code' in error && typeof error.code === 'string' ? clean(error.code, MAX_TEXT) : undefined;
+  if (!(error instanceof Error)) {
+    const message = typeof error === 'object' || typeof error === 'function' ? 'not an Error' : String(error);
+    return { type: typeof error, message: clean(message, MAX_TEXT) };
+  }
+  const code = textIn(error, 'code', MAX_TEXT);
+  const stack = textIn(error, 'stack', MAX_STACK);
+  const cause = causeOf(error);
   return {
-    type: error.name,
-    message: clean(error.message, MAX_TEXT),
+    type: textIn(error, 'name', MAX_TEXT) ?? 'Error',
+    message: textIn(error, 'message', MAX_TEXT) ?? '',
     ...(code !== undefined && { code }),
-    ...(error.stack !== undefined && { stack: clean(error.stack, MAX_STACK) }),
-    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: errorRecord(error.cause, depth + 1) }),
+    ...(stack !== undefined && { stack }),
+    ...(cause !== undefined && depth < MAX_CAUSES && { cause: errorRecord(cause, depth + 1) }),
   };
 }

@@ -30,6 +30,8 @@ const UPDATE_TASK = `update task set state = ?, sequence = ?, messages = ?, stat
 const INSERT_MESSAGE = 'insert into message (task, ordinal, json) values (?, ?, ?)';
 const INSERT_EVENT = 'insert into event (task, sequence, at, json) values (?, ?, ?, ?)';
 const DELETE_CREDENTIAL = 'delete from credential where tenant = ? and principal = ?';
+/** The one that did not do; whichever there is when it could not even be opened (`''`). */
+const DELETE_REFUSED_CREDENTIAL = `delete from credential where tenant = ? and principal = ? and ? in (hash, '')`;
 
 type InsertTask = [
   ...[id: string, owner: number, context: number, delegate: string | null],
@@ -77,6 +79,8 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
   const insertEvent: Query<[task: number, sequence: number, at: number, json: string], unknown> =
     connection.prepare(INSERT_EVENT);
   const deleteCredential: Query<[tenant: string, principal: string], unknown> = connection.prepare(DELETE_CREDENTIAL);
+  const deleteRefused: Query<[tenant: string, principal: string, hash: string], unknown> =
+    connection.prepare(DELETE_REFUSED_CREDENTIAL);
 
   function create(creation: Creation, tx: Transaction): Held {
     const { owner, task, change } = creation;
@@ -151,6 +155,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     for (const execution of change.executions ?? []) {
       executions.write({ pk, agent: record.owner.agent }, execution, tx.now);
     }
+    if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
     if (ended) end(held);
     if (change.events?.length) tx.notify(`task:${record.id}`);

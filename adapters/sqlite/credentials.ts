@@ -17,7 +17,10 @@ interface CredentialRow {
 
 interface Credentials {
   find(subject: CredentialSubject, now: number): Credential | undefined;
-  /** Writes it when it is another token, lasts as long as the stored one at least, and a live task may need it. */
+  /**
+   * Writes it when it is another token, lasts as long as the stored one at least, is not the one that a task is parked
+   * for, and a live task may need it.
+   */
   keep(subject: CredentialSubject, credential: Credential, now: number): boolean;
   sweep(now: number): void;
   hashes(): ReadonlySet<string>;
@@ -44,6 +47,7 @@ export function createCredentials(connection: Connection, tasks: TaskRows): Cred
     },
     keep({ tenant, principal }, credential, now) {
       if (credential.expiresAt <= now || !tasks.hasLive(tenant, principal)) return false;
+      if (tasks.isRefused({ tenant, principal }, credential.hash)) return false;
       const stored = select.get(tenant, principal);
       if (stored && (stored.hash === credential.hash || credential.expiresAt < stored.expires_at)) return false;
       upsert.run(tenant, principal, credential.hash, credential.expiresAt, credential.sealed ?? null);

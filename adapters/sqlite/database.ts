@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { asRejection, isBusy, sqliteCode, unavailable } from './failures.ts';
-import { type MigrateOptions, migrate } from './migrate.ts';
+import { checkMigrated, type MigrateOptions, migrate } from './migrate.ts';
 import { SqliteOpenError } from './open-error.ts';
 
 type Value = string | number | null;
@@ -59,6 +59,26 @@ export function openConnection(path: string, options: MigrateOptions): Connectio
     return wrap(db);
   } catch (error) {
     db.close();
+    throw refusal(path, error);
+  }
+}
+
+/**
+ * Opens a file that a service has made, for work beside it: nothing is created, migrated or read through. Throws
+ * SqliteOpenError, also when the schema is not the one that this program knows.
+ */
+export function openExistingConnection(path: string): Connection {
+  let db: BetterSqlite3.Database | undefined;
+  try {
+    // SQLite says only "unable to open", whatever the reason.
+    if (!statSync(path).isFile()) throw new SqliteOpenError('UNUSABLE', `this is not a file: ${path}`);
+    db = new BetterSqlite3(path, { fileMustExist: true, timeout: BUSY_AT_START_MS });
+    checkMigrated(db);
+    configure(db);
+    db.pragma(`busy_timeout = ${BUSY_MS}`);
+    return wrap(db);
+  } catch (error) {
+    db?.close();
     throw refusal(path, error);
   }
 }

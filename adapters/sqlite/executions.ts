@@ -2,6 +2,7 @@ import type { Message } from '../../core/message.ts';
 import type { ExecutionRecord, ExecutionWrite, Fence, PendingMessage } from '../../core/ports/task-store.ts';
 import type { Connection, Query } from './database.ts';
 import { broken } from './failures.ts';
+import { HELD_MS } from './migrations.ts';
 import { parseMessage } from './task-rows.ts';
 
 /** Without the hint SQLite walks all turns that the task ever had. */
@@ -14,17 +15,24 @@ const SELECT_TAKEN = `select e.ordinal, m.json from execution e
   join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.task = ? and e.taken_by = ? order by e.ordinal`;
 const SELECT_MESSAGE = 'select json from message where task = ? and ordinal = ?';
+/** How far ahead of its time a turn of that task is put: see HELD_MS. */
+const HELD = `coalesce((select ${HELD_MS} from task t join owner w on w.pk = t.owner
+  join tenant_pause p on p.tenant = w.tenant where t.pk = ?), 0)`;
 const INSERT_EXECUTION = `insert into execution
-  (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace) values (?, ?, ?, 0, 'open', ?, 0, ?, ?)`;
-const CLOSE_EXECUTION = `update execution set outcome = ?, lease_owner = null, lost = 0, taken_by = ?, error = ?
+  (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace)
+  values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?)`;
+const CLOSE_EXECUTION = `update execution
+  set outcome = ?, lease_owner = null, lost = 0, taken_by = ?, error = ?, ended_at = ?
   where task = ? and ordinal = ? and outcome = 'open'`;
 const REQUEUE_EXECUTION = `update execution
-  set outcome = 'open', lease_owner = null, lost = 0, taken_by = null, error = null, claimable_at = ?
+  set outcome = 'open', lease_owner = null, lost = 0, taken_by = null, error = null, ended_at = null,
+    claimable_at = ? + ${HELD}
   where task = ? and ordinal = ?`;
 
 /*
  * The claim. `claimable_at` leaves out what is leased or not available yet; of the rest, the first `not exists` lets
- * only the oldest open turn of a task through and the second keeps a task with a live lease to its one worker.
+ * only the oldest open turn of a task through and the second keeps a task with a live lease to its one worker. Turns that
+ * wait are out of the range while their tenant is paused; the third is for those whose lease runs out meanwhile.
  */
 const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace
   from execution e
@@ -40,9 +48,13 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
       select 1 from execution o indexed by execution_open
       where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
         and o.lease_owner is not null and o.claimable_at > ?)
+    and not exists (select 1 from tenant_pause p where p.tenant = w.tenant)
+    and not exists (select 1 from runner_pause where id = 1)
   order by e.claimable_at, e.task limit ?`;
 const LEASE_EXECUTION = `update execution set attempt = attempt + 1, lease_owner = ?, lost = 0, claimable_at = ?
   where task = ? and ordinal = ?`;
+const INSERT_ATTEMPT = `insert into turn_attempt (task, ordinal, attempt, claimed_at, worker)
+  values (?, ?, ?, ?, ?)`;
 /** Another turn of the task whose lease ran out: it would pass its fence beside the one that is claimed now. */
 const REVOKE_OTHERS = `update execution indexed by execution_open set lease_owner = null, lost = 1
   where task = ? and outcome = 'open' and ordinal <> ? and lease_owner is not null`;
@@ -88,7 +100,8 @@ export interface Executions {
   message(task: number, ordinal: number): Message;
   write(task: { readonly pk: number; readonly agent: string }, write: ExecutionWrite, now: number): void;
   claimable(agent: string, now: number, limit: number): readonly ClaimableRow[];
-  lease(task: number, ordinal: number, lease: Lease): void;
+  /** Begins the row's next attempt. */
+  lease(row: ClaimableRow, lease: Lease, now: number): void;
   /** Extends what the worker holds. */
   extend(lease: Lease): readonly { readonly task: number; readonly fence: Fence }[];
   backlog(now: number): { readonly open: number; readonly leased: number; readonly oldest: number | null };
@@ -100,19 +113,26 @@ export function createExecutions(connection: Connection): Executions {
   const selectTaken: Query<[task: number, by: number], PendingRow> = connection.prepare(SELECT_TAKEN);
   const selectMessage: Query<[task: number, ordinal: number], { json: string }> = connection.prepare(SELECT_MESSAGE);
   const insert: Query<
-    [task: number, ordinal: number, agent: string, claimableAt: number, openedAt: number, trace: string | null],
+    [
+      ...[task: number, ordinal: number, agent: string, claimableAt: number, again: number],
+      ...[openedAt: number, trace: string | null],
+    ],
     unknown
   > = connection.prepare(INSERT_EXECUTION);
   const close: Query<
-    [outcome: string, takenBy: number | null, error: string | null, task: number, ordinal: number],
+    [outcome: string, takenBy: number | null, error: string | null, endedAt: number, task: number, ordinal: number],
     unknown
   > = connection.prepare(CLOSE_EXECUTION);
-  const requeue: Query<[claimableAt: number, task: number, ordinal: number], unknown> =
+  const requeue: Query<[claimableAt: number, again: number, task: number, ordinal: number], unknown> =
     connection.prepare(REQUEUE_EXECUTION);
   const selectClaimable: Query<[agent: string, now: number, again: number, limit: number], ClaimableRow> =
     connection.prepare(SELECT_CLAIMABLE);
   const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> =
     connection.prepare(LEASE_EXECUTION);
+  const insertAttempt: Query<
+    [task: number, ordinal: number, attempt: number, claimedAt: number, worker: string],
+    unknown
+  > = connection.prepare(INSERT_ATTEMPT);
   const revokeOthers: Query<[task: number, ordinal: number], unknown> = connection.prepare(REVOKE_OTHERS);
   const selectHeld: Query<[worker: string], { task: number; id: string; ordinal: number; attempt: number }> =
     connection.prepare(SELECT_HELD);
@@ -131,19 +151,20 @@ export function createExecutions(connection: Connection): Executions {
     },
     write(task, write, now) {
       if ('open' in write) {
-        insert.run(task.pk, write.open, task.agent, now, now, write.trace ?? null);
+        insert.run(task.pk, write.open, task.agent, now, task.pk, now, write.trace ?? null);
       } else if ('requeue' in write) {
-        const changed = requeue.run(now + (write.delayMs ?? 0), task.pk, write.requeue);
+        const changed = requeue.run(now + (write.delayMs ?? 0), task.pk, task.pk, write.requeue);
         if (changed === 0) throw broken(`turn ${write.requeue} has no execution to requeue`);
       } else {
         const { close: ordinal, outcome, takenBy, error } = write;
-        const changed = close.run(outcome, takenBy ?? null, error ?? null, task.pk, ordinal);
+        const changed = close.run(outcome, takenBy ?? null, error ?? null, now, task.pk, ordinal);
         if (changed === 0) throw broken(`turn ${ordinal} has no open execution to close`);
       }
     },
     claimable: (agent, now, limit) => selectClaimable.all(agent, now, now, limit),
-    lease(task, ordinal, lease) {
-      leaseOne.run(lease.worker, lease.until, task, ordinal);
+    lease({ task, ordinal, attempt }, { worker, until }, now) {
+      leaseOne.run(worker, until, task, ordinal);
+      insertAttempt.run(task, ordinal, attempt + 1, now, worker);
       revokeOthers.run(task, ordinal);
     },
     extend(lease) {

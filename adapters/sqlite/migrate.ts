@@ -53,6 +53,28 @@ export function migrate(db: BetterSqlite3.Database, options: MigrateOptions): nu
   }
 }
 
+const SELECT_LEDGER_EXISTS = "select 1 as one from sqlite_schema where type = 'table' and name = 'migration'";
+
+/**
+ * For whoever works on a database without migrating it. Throws SqliteOpenError: it is no database of this service, or
+ * lacks a step of this program, or has a breaking one that this program does not know.
+ */
+export function checkMigrated(db: BetterSqlite3.Database): void {
+  if (db.prepare(SELECT_LEDGER_EXISTS).get() === undefined) {
+    throw new SqliteOpenError('UNUSABLE', 'this is no database of this service');
+  }
+  const applied = db.prepare<[], Applied>(SELECT_LEDGER).all();
+  const newest = MIGRATIONS.at(-1)?.version ?? 0;
+  refuseNewer(applied, { known: MIGRATIONS, target: newest, newest, now: 0 });
+  const missing = MIGRATIONS.find(({ version }) => !applied.some((row) => row.version === version));
+  if (missing) {
+    throw new SqliteOpenError(
+      'OLDER_SCHEMA',
+      `the database lacks schema version ${missing.version} (${missing.name}): start the service of this program once`,
+    );
+  }
+}
+
 interface Plan {
   readonly known: readonly Migration[];
   readonly target: number;

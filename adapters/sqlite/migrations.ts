@@ -202,7 +202,87 @@ create index credential_expiry on credential (expires_at);
 
 const CREDENTIALS_DOWN = 'drop table credential;';
 
+/*
+ * `claimable_at` of a turn that waits while its tenant is paused lies this far ahead of its own time. The claim, also an
+ * older program's, never sees such a turn, however many there are, and none loses its place. Numbers are bound as
+ * doubles, and SQLite stores a double in an integer column only below 2^51.
+ */
+export const HELD_MS = 2 ** 50;
+
+/*
+ * Rows of `audit` are only ever added; what they name may be gone. `task` is the task's public id for that reason.
+ *
+ * `turn_attempt` and `execution.ended_at` are for people who look at it afterwards: no rule reads them, and turns that an
+ * older program claimed or ended have none.
+ */
+const OPERATORS_UP = `
+create table audit (
+  pk integer primary key,
+  at integer not null,
+  actor text not null,
+  account text,
+  act text not null,
+  tenant text,
+  principal text,
+  task text,
+  ordinal integer,
+  reason text,
+  detail text
+) strict;
+create index audit_task on audit (task) where task is not null;
+
+create table tenant_pause (
+  tenant text primary key,
+  since integer not null
+) strict, without rowid;
+
+create table runner_pause (
+  id integer primary key check (id = 1),
+  since integer not null
+) strict;
+
+create table turn_attempt (
+  task integer not null references task (pk) on delete cascade,
+  ordinal integer not null,
+  attempt integer not null,
+  claimed_at integer not null,
+  worker text not null,
+  primary key (task, ordinal, attempt)
+) strict, without rowid;
+
+alter table execution add column ended_at integer;
+alter table execution add column retried_as text;
+create index execution_dead on execution (opened_at) where outcome = 'dead';
+`;
+
+/** An older program knows no pauses: what was held back waits for its turn. */
+const OPERATORS_DOWN = `
+update execution set claimable_at = claimable_at - ${HELD_MS} where claimable_at >= ${HELD_MS};
+drop index execution_dead;
+alter table execution drop column retried_as;
+alter table execution drop column ended_at;
+drop table turn_attempt;
+drop table runner_pause;
+drop table tenant_pause;
+drop table audit;
+`;
+
+const PUSH_CONFIGS_UP = `
+create table push_config (
+  task integer not null references task (pk) on delete cascade,
+  id text not null,
+  url text not null,
+  secrets text,
+  created_at integer not null,
+  primary key (task, id)
+) strict, without rowid;
+`;
+
+const PUSH_CONFIGS_DOWN = 'drop table push_config;';
+
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'tasks', breaking: true, up: TASKS_UP, down: TASKS_DOWN },
   { version: 2, name: 'credentials', breaking: false, up: CREDENTIALS_UP, down: CREDENTIALS_DOWN },
+  { version: 3, name: 'operators', breaking: false, up: OPERATORS_UP, down: OPERATORS_DOWN },
+  { version: 4, name: 'push-configs', breaking: false, up: PUSH_CONFIGS_UP, down: PUSH_CONFIGS_DOWN },
 ];

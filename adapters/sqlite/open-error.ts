@@ -1,4 +1,4 @@
-export type OpenErrorCode = 'UNUSABLE' | 'CORRUPT' | 'NEWER_SCHEMA';
+export type OpenErrorCode = 'UNUSABLE' | 'CORRUPT' | 'NEWER_SCHEMA' | 'OLDER_SCHEMA';
 
 /** Why a database file was refused at the start. The message is for the operator: it names the file. */
 export class SqliteOpenError extends Error {

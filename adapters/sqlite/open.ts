@@ -1,12 +1,23 @@
 import type { Clock } from '../../core/ports/clock.ts';
+import type { OperatorStore } from '../../core/ports/operator-store.ts';
+import type { PushConfigs } from '../../core/ports/push-configs.ts';
 import type { TaskStore } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
+import { createArtifacts } from './artifacts.ts';
+import { createAudit } from './audit.ts';
 import { watchOtherProcesses } from './change-watch.ts';
-import { type Counters, openConnection } from './database.ts';
+import { createChanges } from './changes.ts';
+import { type Connection, type Counters, openConnection, openExistingConnection } from './database.ts';
 import { createErasure } from './erasure.ts';
+import { createExecutions } from './executions.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createOperatorRows } from './operator-rows.ts';
+import { createOperatorStore } from './operator-store.ts';
+import { createPauses } from './pauses.ts';
+import { createPushConfigRows, createPushConfigs } from './push-configs.ts';
+import { createTaskRows } from './task-rows.ts';
 import { createTaskStore } from './task-store.ts';
 import { createTenants } from './tenants.ts';
 
@@ -21,6 +32,8 @@ export interface SqliteStoreOptions {
 export interface SqliteStore {
   readonly store: TaskStore;
   readonly tenants: Tenants;
+  readonly pushConfigs: PushConfigs;
+  readonly operator: OperatorStore;
   /** Since the store was opened. */
   stats(): Readonly<Counters>;
   /** Text of every statement that the store runs, for whoever wants to explain them. */
@@ -30,29 +43,53 @@ export interface SqliteStore {
 }
 
 /**
- * Opens the store and migrates its schema. `store.close()` commits what waits and closes the file; `tenants` goes with
+ * Opens the store and migrates its schema. `store.close()` commits what waits and closes the file; the others go with
  * it. Rejects with SqliteOpenError when the file is damaged, cannot be used or has a newer breaking schema.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const { path, clock } = options;
-  const connection = openConnection(path, { now: clock.now() });
+  return assemble(openConnection(options.path, { now: options.clock.now() }), options);
+}
+
+/**
+ * Opens a store that a service has made, for work beside it. Rejects with SqliteOpenError when there is none, or when its
+ * schema is not this program's: nothing is created or migrated.
+ */
+export async function openExistingSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  return assemble(openExistingConnection(options.path), options);
+}
+
+function assemble(connection: Connection, options: SqliteStoreOptions): SqliteStore {
+  const { clock } = options;
   const writes = createGroupCommit({ ...options, connection });
   const stopWatch = watchOtherProcesses({ ...options, connection });
   const erasure = createErasure(connection);
+  const tasks = createTaskRows(connection);
+  const artifacts = createArtifacts(connection);
+  const executions = createExecutions(connection);
+  const changes = createChanges({ connection, tasks, artifacts, executions });
+  const shared = { connection, writes, clock, erasure, tasks, artifacts, executions, changes };
+  const tenants = createTenants(shared);
+  const rows = createPushConfigRows(connection);
   const store = createTaskStore({
-    connection,
-    writes,
-    clock,
-    erasure,
+    ...shared,
+    pushConfigs: rows,
     closed() {
       stopWatch();
       connection.db.close();
     },
   });
-  const tenants = createTenants({ connection, writes, clock, erasure });
+  const operator = createOperatorStore({
+    ...shared,
+    tenants,
+    rows: createOperatorRows(connection),
+    audit: createAudit(connection),
+    pauses: createPauses(connection),
+  });
   return {
     store,
     tenants,
+    pushConfigs: createPushConfigs({ connection, writes, rows }),
+    operator,
     stats: () => ({ ...connection.counters }),
     statements: connection.prepared,
     pragma: (source) => connection.db.pragma(source, { simple: true }),

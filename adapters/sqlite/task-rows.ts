@@ -28,6 +28,8 @@ const SELECT_ACTIVE = `select t.pk from task t
 const SELECT_PARKED = `select t.pk from owner o join task t on t.owner = o.pk
   where o.tenant = ? and o.principal = ? and t.terminal = 0 and t.parked_hash <> ?
   order by t.pk`;
+const SELECT_REFUSED = `select 1 as one from owner o join task t on t.owner = o.pk
+  where o.tenant = ? and o.principal = ? and t.terminal = 0 and t.parked_hash = ? limit 1`;
 const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
   where o.tenant = ? and o.principal = ? and t.terminal = 0 limit 1`;
 const SELECT_REQUEST = `select fingerprint, task, sequence, answer from request
@@ -122,6 +124,8 @@ export interface TaskRows {
   active(owner: Owner, contextId: string, now: number): Held | undefined;
   /** Live tasks of the principal that wait for another token than this one. */
   /** Waits for another token than this one. */
+  /** Some task of that person waits because this very token was refused. */
+  isRefused(subject: { readonly tenant: string; readonly principal: string }, hash: string): boolean;
   hasParked(subject: { readonly tenant: string; readonly principal: string }, hash: string): boolean;
   parked(subject: { readonly tenant: string; readonly principal: string }, hash: string, now: number): readonly Held[];
   hasLive(tenant: string, principal: string): boolean;
@@ -140,6 +144,8 @@ export function createTaskRows(connection: Connection): TaskRows {
   const selectByPk: Query<[pk: number], HeldRow> = connection.prepare(SELECT_TASK_BY_PK);
   const selectActive: Query<[...OwnerValues, ...OwnerValues, contextId: string], { pk: number }> =
     connection.prepare(SELECT_ACTIVE);
+  const selectRefused: Query<[tenant: string, principal: string, hash: string], unknown> =
+    connection.prepare(SELECT_REFUSED);
   const selectParked: Query<[tenant: string, principal: string, hash: string], { pk: number }> =
     connection.prepare(SELECT_PARKED);
   const selectLive: Query<[tenant: string, principal: string], unknown> = connection.prepare(SELECT_LIVE);
@@ -162,6 +168,7 @@ export function createTaskRows(connection: Connection): TaskRows {
       const row = selectActive.get(...ownerValues(owner), ...ownerValues(owner), contextId);
       return row && byPk(row.pk, now);
     },
+    isRefused: ({ tenant, principal }, hash) => selectRefused.get(tenant, principal, hash) !== undefined,
     hasParked: ({ tenant, principal }, hash) => selectParked.get(tenant, principal, hash) !== undefined,
     parked: (subject, hash, now) =>
       selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk, now) ?? []),

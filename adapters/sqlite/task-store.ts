@@ -14,17 +14,18 @@ import type {
 } from '../../core/ports/task-store.ts';
 import { sameOwner } from '../../core/principal.ts';
 import { isTerminal } from '../../core/task.ts';
-import { createArtifacts } from './artifacts.ts';
-import { createChanges } from './changes.ts';
+import type { Artifacts } from './artifacts.ts';
+import type { Changes } from './changes.ts';
 import { createCredentials } from './credentials.ts';
 import type { Connection, Query } from './database.ts';
 import { type Erasure, eraseInBatches } from './erasure.ts';
-import { type ClaimableRow, createExecutions, holdsLease, type OpenRow, toExecution } from './executions.ts';
+import { type ClaimableRow, type Executions, holdsLease, type OpenRow, toExecution } from './executions.ts';
 import { broken } from './failures.ts';
 import type { GroupCommit, Transaction } from './group-commit.ts';
+import type { PushConfigRows } from './push-configs.ts';
 import { createReads } from './reads.ts';
 import { createSteps, type StepKey } from './steps.ts';
-import { createTaskRows, type Held } from './task-rows.ts';
+import type { Held, TaskRows } from './task-rows.ts';
 
 const UPSERT_REQUEST = `insert into request (owner, context_id, message_id, fingerprint, task, sequence, answer)
   select t.owner, ?, ?, ?, t.pk, ?, ? from task t where t.pk = ?
@@ -42,6 +43,11 @@ interface TaskStoreOptions {
   readonly writes: GroupCommit;
   readonly clock: Clock;
   readonly erasure: Erasure;
+  readonly tasks: TaskRows;
+  readonly artifacts: Artifacts;
+  readonly executions: Executions;
+  readonly changes: Changes;
+  readonly pushConfigs: PushConfigRows;
   /** Called once, after the last write. */
   readonly closed: () => void;
 }
@@ -52,11 +58,8 @@ interface ViewOptions {
   readonly lostArtifacts?: boolean;
 }
 
-export function createTaskStore({ connection, writes, clock, erasure, closed }: TaskStoreOptions): TaskStore {
-  const tasks = createTaskRows(connection);
-  const artifacts = createArtifacts(connection);
-  const executions = createExecutions(connection);
-  const changes = createChanges({ connection, tasks, artifacts, executions });
+export function createTaskStore(options: TaskStoreOptions): TaskStore {
+  const { connection, writes, clock, erasure, tasks, artifacts, executions, changes, pushConfigs } = options;
   const credentials = createCredentials(connection, tasks);
   const steps = createSteps(connection);
   const reads = createReads({ connection, artifacts, clock });
@@ -101,12 +104,14 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
   }
 
   function accept(request: AcceptRequest, decide: (view: AcceptView) => AcceptDecision, tx: Transaction): Accepted {
-    const { owner, key, credential } = request;
+    const { owner, key, credential, pushConfig } = request;
     const view = acceptView(request, tx.now);
     const decision = decide(view);
     if (decision.kind === 'repeat') {
       if (!view.repeat?.record) throw broken('no first request to repeat');
       const { record, sequence, answer } = view.repeat;
+      const row = pushConfig && key && tasks.request(owner, key);
+      if (row) pushConfigs.keep(row.task, pushConfig, tx.now);
       return { kind: 'repeat', record, sequence, answer };
     }
     const held =
@@ -121,6 +126,7 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
       );
     }
     if (credential) credentials.keep(owner, credential, tx.now);
+    if (pushConfig) pushConfigs.keep(held.pk, pushConfig, tx.now);
     return { kind: decision.kind, record, sequence: record.sequence, answer: decision.answer };
   }
 
@@ -149,7 +155,7 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
   }
 
   function claimOne(row: ClaimableRow, lease: { readonly worker: string; readonly until: number }, tx: Transaction) {
-    executions.lease(row.task, row.ordinal, lease);
+    executions.lease(row, lease, tx.now);
     const held = tasks.byPk(row.task, tx.now);
     if (!held) throw broken('an execution has no task');
     const attempt = row.attempt + 1;
@@ -260,7 +266,7 @@ export function createTaskStore({ connection, writes, clock, erasure, closed }: 
 
     async close() {
       writes.close();
-      closed();
+      options.closed();
     },
   };
 }

@@ -3,12 +3,13 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { Tenant, TenantStatus, Tenants } from '../../core/ports/tenants.ts';
 import type { Connection, Query } from './database.ts';
 import { ERASE_BATCH, type Erasure, eraseInBatches } from './erasure.ts';
-import type { GroupCommit } from './group-commit.ts';
+import type { GroupCommit, Transaction } from './group-commit.ts';
 
 const SELECT_TENANT = 'select id, status, attributes, removed_at from tenant where id = ?';
 const UPSERT_TENANT = `insert into tenant (id, status, attributes, removed_at) values (?, ?, ?, ?)
   on conflict (id) do update
   set status = excluded.status, attributes = excluded.attributes, removed_at = excluded.removed_at`;
+const DELETE_PAUSE = 'delete from tenant_pause where tenant = ?';
 const DELETE_CREDENTIALS = 'delete from credential where tenant = ?';
 /** An owner goes with its last task. */
 const SELECT_ANY_OWNER = 'select 1 as one from owner where tenant = ? limit 1';
@@ -29,11 +30,17 @@ interface TenantsOptions {
   readonly erasure: Erasure;
 }
 
-export function createTenants({ connection, writes, clock, erasure }: TenantsOptions): Tenants {
+export interface SqliteTenants extends Tenants {
+  /** `remove` as part of somebody's transaction. */
+  removeWithin(id: string, tx: Transaction): void;
+}
+
+export function createTenants({ connection, writes, clock, erasure }: TenantsOptions): SqliteTenants {
   const select: Query<[id: string], TenantRow> = connection.prepare(SELECT_TENANT);
   const upsert: Query<[id: string, status: TenantStatus, attributes: string, removedAt: number | null], unknown> =
     connection.prepare(UPSERT_TENANT);
   const deleteCredentials: Query<[tenant: string], unknown> = connection.prepare(DELETE_CREDENTIALS);
+  const deletePause: Query<[tenant: string], unknown> = connection.prepare(DELETE_PAUSE);
   const selectAnyOwner: Query<[tenant: string], unknown> = connection.prepare(SELECT_ANY_OWNER);
   const selectRemoved: Query<[limit: number], { id: string }> = connection.prepare(SELECT_REMOVED);
 
@@ -60,6 +67,17 @@ export function createTenants({ connection, writes, clock, erasure }: TenantsOpt
     });
   }
 
+  function removeWithin(id: string, tx: Transaction): void {
+    const row = select.get(id);
+    if (row?.status === 'removed') return;
+    const attributes = row ? (JSON.parse(row.attributes) as JsonObject) : {};
+    save({ id, attributes }, tx.now);
+    deleteCredentials.run(id);
+    // Nothing of it is left when it comes back, also no pause.
+    deletePause.run(id);
+    tx.notifyAll();
+  }
+
   function eraseSome(id: string, limit: number): Promise<number> {
     return writes.run(() => (select.get(id)?.status === 'removed' ? erasure.ofTenant(id, limit) : 0));
   }
@@ -77,16 +95,8 @@ export function createTenants({ connection, writes, clock, erasure }: TenantsOpt
         await eraseSome(id, ERASE_BATCH);
       }
     },
-    async remove(id) {
-      await writes.run((tx) => {
-        const row = select.get(id);
-        if (row?.status === 'removed') return;
-        const attributes = row ? (JSON.parse(row.attributes) as JsonObject) : {};
-        save({ id, attributes }, tx.now);
-        deleteCredentials.run(id);
-        tx.notifyAll();
-      });
-    },
+    remove: (id) => writes.run((tx) => removeWithin(id, tx)),
+    removeWithin,
     erase: (id, limit) => eraseInBatches(limit, (size) => eraseSome(id, size)),
     removedWithData: async (limit) => connection.snapshot(() => selectRemoved.all(limit).map((row) => row.id)),
   };

@@ -3,6 +3,7 @@ import type { Change, ExecutionWrite, TaskView } from '../ports/task-store.ts';
 import type { InterruptedState, TerminalState } from '../task.ts';
 import { dropLost, type Writer } from './artifact.ts';
 import { agentMessage, closeOthers, nextStatus, type Saying, statusEvent } from './status.ts';
+import { nextMetadata } from './task-metadata.ts';
 
 /*
  * How a turn goes on and ends. Exactly one commit ends it: it closes the turn's execution together with those whose
@@ -26,7 +27,8 @@ export function closeTaken(view: TaskView, writer: Writer, taken: readonly numbe
 }
 
 /** The agent is at work; `saying` is shown to people. */
-export function decideProgress(view: TaskView, saying: Saying | undefined, metadata?: JsonObject): Change {
+export function decideProgress(view: TaskView, saying: Saying | undefined, said?: JsonObject): Change {
+  const metadata = nextMetadata(view.record, said);
   const status = nextStatus(view.record, view.now, 'TASK_STATE_WORKING', saying);
   return {
     status,
@@ -61,6 +63,7 @@ export function decideEnd(view: TaskView, writer: Writer, command: EndCommand): 
   const goesOn = untaken.length + reopened.length > 0 && !final;
   const state = goesOn ? 'TASK_STATE_WORKING' : command.state;
   const status = nextStatus(record, now, state, command.saying);
+  const metadata = nextMetadata(record, command.metadata);
   const lost = dropLost(view, writer);
   const deadlineAt = goesOn
     ? undefined
@@ -71,13 +74,13 @@ export function decideEnd(view: TaskView, writer: Writer, command: EndCommand): 
         : null;
   return {
     status,
-    ...(command.metadata ? { metadata: command.metadata } : {}),
+    ...(metadata ? { metadata } : {}),
     ...(deadlineAt !== undefined ? { deadlineAt } : {}),
     ...(command.reply && !goesOn ? { reply: true } : {}),
     // The next turn's status takes the place of this answer, so the conversation keeps it.
     ...(goesOn && command.saying ? { messages: [agentMessage(record, command.saying)] } : {}),
     ...(lost.artifacts ? { artifacts: lost.artifacts } : {}),
-    events: [...(lost.events ?? []), statusEvent(record, status, command.metadata)],
+    events: [...(lost.events ?? []), statusEvent(record, status, metadata)],
     executions: [
       { close: writer.ordinal, outcome: 'done' },
       ...closeTaken(view, writer, command.taken),

@@ -88,18 +88,23 @@ export async function waitForStop(
   reader: Reader,
   waitMs: number,
 ): Promise<TaskRecord | undefined> {
-  const until = deps.clock.now() + waitMs;
   const wakeup = deps.wakeups.subscribe(`task:${reader.taskId}`);
+  // A timer, not the time of day: a clock that is set back must not make anybody wait for an hour.
+  let due = waitMs <= 0;
+  const cancelDue = deps.clock.timer(waitMs, () => {
+    due = true;
+    wakeup.close();
+  });
   try {
     for (;;) {
       const record = await deps.store.record(reader.owner, reader.taskId);
       if (!record) return undefined;
       const { state } = record.status;
-      const left = until - deps.clock.now();
-      if (isTerminal(state) || isInterrupted(state) || left <= 0 || reader.signal.aborted) return record;
-      await wakeup.wait(Math.min(left, LIMITS.pollMs), reader.signal);
+      if (isTerminal(state) || isInterrupted(state) || due || reader.signal.aborted) return record;
+      await wakeup.wait(LIMITS.pollMs, reader.signal);
     }
   } finally {
+    cancelDue();
     wakeup.close();
   }
 }

@@ -1,18 +1,25 @@
 import type { StoredEvent } from '../event.ts';
 import { LIMITS } from '../limits.ts';
 import { isText, type JsonObject, type Message } from '../message.ts';
-import type { AuditEntry, OperatorStore, StepEntry, TaskFile, TurnEntry } from '../ports/operator-store.ts';
+import type {
+  AttemptEntry,
+  AuditEntry,
+  OperatorStore,
+  StepEntry,
+  TaskFile,
+  TurnEntry,
+} from '../ports/operator-store.ts';
 import type { TaskStore } from '../ports/task-store.ts';
 import type { TaskState } from '../task.ts';
 
 /*
- * What happened to a task, in the order in which it happened, as far as it is kept: of a turn's attempts only the last
- * one's beginning is, of a step's only the last one that began. Artifact events that follow each other are told as one.
+ * What happened to a task, in the order in which it happened, as far as it is kept: of a step's
+ * attempts only the last one that began it is. Artifact events that follow each other are told as one.
  */
 
 export type StoryEntry =
   | { readonly kind: 'message'; readonly at: number; readonly message: Message; readonly turn?: TurnEntry }
-  | { readonly kind: 'attempt'; readonly at: number; readonly turn: TurnEntry }
+  | { readonly kind: 'attempt'; readonly at: number; readonly attempt: AttemptEntry }
   | { readonly kind: 'step-started' | 'step-finished'; readonly at: number; readonly step: StepEntry }
   | {
       readonly kind: 'status';
@@ -135,10 +142,12 @@ function messages({ record, messages: history, turns }: TaskFile, shown: Readonl
 }
 
 function turns(file: TaskFile): readonly StoryEntry[] {
-  return file.turns.flatMap((turn): StoryEntry[] => [
-    ...(turn.claimedAt === undefined ? [] : [{ kind: 'attempt', at: turn.claimedAt, turn } as const]),
-    ...(turn.endedAt === undefined ? [] : [{ kind: 'turn-ended', at: turn.endedAt, turn } as const]),
-  ]);
+  return [
+    ...file.attempts.map((attempt) => ({ kind: 'attempt', at: attempt.claimedAt, attempt }) as const),
+    ...file.turns.flatMap((turn): StoryEntry[] =>
+      turn.endedAt === undefined ? [] : [{ kind: 'turn-ended', at: turn.endedAt, turn }],
+    ),
+  ];
 }
 
 function steps(file: TaskFile): readonly StoryEntry[] {

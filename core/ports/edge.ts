@@ -1,5 +1,6 @@
 import type { Message } from '../message.ts';
 import type { Caller } from '../principal.ts';
+import type { PushConfig } from './push-configs.ts';
 
 /** What differs between edges once the caller is known. Plain values: the operations hold no vendor word. */
 export interface EdgeProfile {
@@ -32,4 +33,6 @@ export interface Incoming {
   readonly key?: string;
   /** How long the interaction may take from now. */
   readonly deadlineMs: number;
+  /** Wants to hear of the task that the message starts or continues. */
+  readonly pushConfig?: Omit<PushConfig, 'taskId'>;
 }

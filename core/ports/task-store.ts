@@ -1,7 +1,8 @@
 import type { EventBody, StoredEvent } from '../event.ts';
 import type { Json, JsonObject, Message, Part } from '../message.ts';
 import type { Owner } from '../principal.ts';
-import type { Task, TaskState, TaskStatus } from '../task.ts';
+import type { Artifact, Task, TaskState, TaskStatus } from '../task.ts';
+import type { PushConfig } from './push-configs.ts';
 import type { TenantStatus } from './tenants.ts';
 import type { Credential, CredentialSubject } from './vault.ts';
 
@@ -58,7 +59,11 @@ export interface ArtifactView {
   readonly lost: boolean;
   /** Only when `lost`: the parts of other turns, joined as a reader gets them. Empty otherwise. */
   readonly kept: readonly Part[];
+  /** Only with kept parts, when it has any: they stay on the artifact, so whoever shows it anew must show them. */
+  readonly labels?: ArtifactLabels;
 }
+
+export type ArtifactLabels = Omit<Artifact, 'artifactId' | 'parts'>;
 
 /** What a decide function sees of a task, under the task's lock. */
 export interface TaskView {
@@ -111,6 +116,7 @@ export interface Change {
   readonly metadata?: JsonObject;
   readonly reply?: true;
   readonly deadlineAt?: number | null;
+  /** Parking deletes the principal's credential of that hash in the same commit, whichever there is when it is `''`. */
   readonly parked?: { readonly ordinal: number; readonly tokenHash: string } | null;
   /** Appended to the history, in order. */
   readonly messages?: readonly Message[];
@@ -139,6 +145,8 @@ export interface AcceptRequest {
   readonly contextId?: string;
   /** Written in this commit unless it is a repeat; subject is the owner's tenant and principal. See renewCredential for when. */
   readonly credential?: Credential;
+  /** Kept in this commit for the task that answers, also for one that answers a repeat. */
+  readonly pushConfig?: Omit<PushConfig, 'taskId'>;
 }
 
 export interface AcceptView {
@@ -307,8 +315,8 @@ export interface TaskStore {
   /** A credential that has not expired. */
   credential(subject: CredentialSubject): Promise<Credential | undefined>;
   /**
-   * In one commit: keeps the credential when its hash differs from the stored one, it does not expire earlier and the
-   * principal has a task that is not terminal; then lets `resume` change each task of the principal that is parked for
+   * In one commit: keeps the credential when its hash differs from the stored one, it does not expire earlier, no task
+   * is parked because of this very token and the principal has a task that is not terminal; then lets `resume` change each task of the principal that is parked for
    * another token. A credential is deleted in the transaction that ends the principal's last live task.
    */
   renewCredential(

@@ -24,8 +24,13 @@ function say(answer: unknown): void {
 
 const [, , path = ''] = process.argv;
 const wakeups = createRecordingWakeups();
-const { store, tenants } = await openSqliteStore({ path, clock: systemClock, wakeups });
-const subject: Subject = { store, tenants, now: Date.now, advance() {}, notified: () => wakeups.notified() };
+const { store, tenants, operator } = await openSqliteStore({ path, clock: systemClock, wakeups });
+const subject: Subject = {
+  ...{ store, tenants, operator },
+  now: Date.now,
+  advance() {},
+  notified: () => wakeups.notified(),
+};
 say({ ready: true });
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -3,6 +3,10 @@ import { artifactsContract } from './artifacts-contract.ts';
 import { claimContract } from './claim-contract.ts';
 import { credentialsContract } from './credentials-contract.ts';
 import { listContract } from './list-contract.ts';
+import { operatorContract } from './operator-contract.ts';
+import { erasureContract } from './operator-erasure-contract.ts';
+import { pauseContract } from './operator-pause-contract.ts';
+import { operatorReadsContract } from './operator-reads-contract.ts';
 import type { SubjectFactory } from './subject.ts';
 import { retentionContract, tenantsContract } from './tenants-contract.ts';
 import { updateContract } from './update-contract.ts';
@@ -17,4 +21,8 @@ export function storeContract(label: string, open: SubjectFactory): void {
   tenantsContract(label, open);
   retentionContract(label, open);
   listContract(label, open);
+  operatorContract(label, open);
+  operatorReadsContract(label, open);
+  pauseContract(label, open);
+  erasureContract(label, open);
 }

@@ -117,17 +117,34 @@ export function credentialsContract(label: string, open: SubjectFactory): void {
     await accept(subject, { id: 't1', credential: refused });
     await park(subject, 't1', 'a');
     assert.deepEqual(await store.renewCredential(ALICE, refused, resume), { stored: false, resumed: [] });
-    const older = token(subject, 'older', HOUR - 1);
-    assert.deepEqual(await store.renewCredential(ALICE, older, resume), { stored: false, resumed: [] });
-    const fresh = token(subject, 'b', 2 * HOUR);
+    assert.equal(await store.credential(ALICE), undefined, 'the refused one is not kept');
+    const fresh = token(subject, 'b', HOUR / 2);
     await accept(subject, { id: 't2', credential: fresh });
     assert.deepEqual(await store.renewCredential(ALICE, fresh, resume), { stored: false, resumed: ['t1'] });
+  });
+
+  test(`${label} credentials: a token that ends earlier takes the place of the refused one`, async (t) => {
+    const subject = await open(t);
+    const { store } = subject;
+    await accept(subject, { id: 't1', credential: token(subject, 'a', 2 * HOUR) });
+    await park(subject, 't1', 'a');
+    const shorter = token(subject, 'b', HOUR);
+    assert.deepEqual(await store.renewCredential(ALICE, shorter, resume), { stored: true, resumed: ['t1'] });
+  });
+
+  test(`${label} credentials: a task that found none leaves none that could not be opened`, async (t) => {
+    const subject = await open(t);
+    await accept(subject, { id: 't1', credential: token(subject, 'a', 2 * HOUR) });
+    await park(subject, 't1', '');
+    assert.equal(await subject.store.credential(ALICE), undefined);
+    const same = token(subject, 'a', 2 * HOUR);
+    assert.deepEqual(await subject.store.renewCredential(ALICE, same, resume), { stored: true, resumed: ['t1'] });
   });
 
   test(`${label} credentials: a decide that throws while resuming leaves the old token`, async (t) => {
     const subject = await open(t);
     await accept(subject, { id: 't1', credential: token(subject, 'a') });
-    await park(subject, 't1', 'a');
+    await park(subject, 't1', 'z');
     const thrown = new Error('cannot resume');
     const refused = subject.store.renewCredential(ALICE, token(subject, 'b'), () => {
       throw thrown;

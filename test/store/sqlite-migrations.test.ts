@@ -65,6 +65,21 @@ test('migrate: down to the first schema and up again keeps the tasks', async (t)
   await write(again, fence, { text: 'and goes on' });
 });
 
+test('migrate: back before the pauses, what was held back can be claimed again', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await accept(subject, { id: 't1' });
+  await subject.operator.pauseTenant({ actor: 'carol' }, ALICE.tenant);
+  await accept(subject, { id: 't2' });
+  assert.deepEqual(await claim(subject), []);
+  await subject.store.close();
+  const db = open(t, subject.path);
+  assert.equal(migrate(db, { target: 2, now: 0 }), 2);
+  const claimable = db.prepare('select count(*) as n from execution where claimable_at <= ?').get(subject.now());
+  assert.deepEqual(claimable, { n: 2 });
+  const again = await openSqliteSubject(t, subject.path);
+  assert.equal((await claim(again)).length, 2);
+});
+
 test('migrate: a step that fails leaves the schema before it', (t) => {
   const db = open(t, join(tempDir(t), 'store.db'));
   const migrations = [

@@ -12,6 +12,12 @@ const MAY_SCAN = [
   /^select hash from credential$/,
   // The janitor: removed tenants only.
   /^select id from tenant n where status = 'removed'/,
+  // An operator: open turns only.
+  /indexed by execution_open join task .* where e.outcome = 'open' and \(/s,
+  // An operator: tenants and owners, and what the indices say of their tasks.
+  /^with known \(id\) as/,
+  // An operator erases a person: one row for each user with tasks.
+  /^select tenant from owner where principal = \?/,
 ];
 
 const CONTROL = /^(begin|commit|rollback|savepoint|release|pragma)/;

@@ -23,6 +23,7 @@ export async function openSqliteSubject(
   return {
     store: sqlite.store,
     tenants: sqlite.tenants,
+    operator: sqlite.operator,
     now: () => clock.now(),
     advance: (ms) => clock.advance(ms),
     notified: () => wakeups.notified(),

@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import type { OperatorStore } from '../../core/ports/operator-store.ts';
 import type { TaskStore } from '../../core/ports/task-store.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
@@ -7,6 +8,7 @@ import type { Wakeups } from '../../core/ports/wakeups.ts';
 export interface Subject {
   readonly store: TaskStore;
   readonly tenants: Tenants;
+  readonly operator: OperatorStore;
   now(): number;
   advance(ms: number): void;
   /** Topics that were notified since the last call; `*` stands for all. */
