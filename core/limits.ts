@@ -29,6 +29,8 @@ export const LIMITS = {
   maxAttempts: 5,
   /** Time reserved at the end of a drain to record what was interrupted. */
   drainReserveMs: 3_000,
+  /** Receivers of push notifications of one task. */
+  pushConfigsMax: 20,
   /** Messages of one task that wait for the agent. */
   inboxMax: 100,
 } as const;

@@ -1,11 +1,6 @@
 import { hostname } from 'node:os';
 import type { Middleware } from 'koa';
-import { createAgentCard } from '../adapters/a2a/agent-card.ts';
-import { createAgentCardEndpoint } from '../adapters/a2a/agent-card-endpoint.ts';
-import { createAnonymousEdge } from '../adapters/a2a/anonymous-edge.ts';
-import type { Edge } from '../adapters/a2a/edge.ts';
 import { createA2AEndpoint } from '../adapters/a2a/endpoint.ts';
-import { createJwtEdge } from '../adapters/a2a/jwt-edge.ts';
 import { AgentLoadError, loadAgent } from '../adapters/agents/module-loader.ts';
 import { type Budget, createBudget } from '../adapters/jira/budget.ts';
 import { createJira } from '../adapters/jira/jira.ts';
@@ -13,6 +8,7 @@ import type { JiraOptions } from '../adapters/jira/reader.ts';
 import { readSiteUrl } from '../adapters/jira/server-info.ts';
 import { createKeySet } from '../adapters/jwks/key-set.ts';
 import { createTokenVerifier, type TokenRules } from '../adapters/jwks/token-verifier.ts';
+import { destinationFault } from '../adapters/push/destination.ts';
 import { authorizationText } from '../adapters/rovo/authorization-text.ts';
 import { createRovoEdge } from '../adapters/rovo/edge.ts';
 import { parseForgeAppId } from '../adapters/rovo/forge-ids.ts';
@@ -23,26 +19,29 @@ import { SqliteOpenError } from '../adapters/sqlite/open-error.ts';
 import { createMemoryVault } from '../adapters/vault/memory-vault.ts';
 import { createSealedVault } from '../adapters/vault/sealed-vault.ts';
 import { createOperations } from '../core/operations/create-operations.ts';
+import { createPushOperations } from '../core/operations/push-configs.ts';
 import { createJanitor } from '../core/runtime/janitor.ts';
 import { createRunner } from '../core/runtime/runner.ts';
 import { createWakeups } from '../core/runtime/wakeups.ts';
-import { a2aProfile } from './a2a-profile.ts';
-import type { A2aConfig, Config, RovoConfig } from './config.ts';
+import { createA2aEdge } from './a2a-edge.ts';
+import type { Config, RovoConfig } from './config.ts';
 import { createJiraCapabilities, type UserJiraOptions } from './jira-capabilities.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 import { sha256, systemClock, timeOrderedIds } from './system-clock.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
-import { packageVersion } from './version.ts';
 
 /*
  * Wires the program: the only file that knows two adapters. Nothing here decides anything.
  * Longer than the other files of src for that reason: every adapter is named here once, in the order of a request.
  */
 
-const CARD_MAX_AGE_SECONDS = 3_600;
-/** RFC 7518 names that verify with a public key. */
-const JWT_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const JWT_RULES = {
+  /** RFC 7518 names that verify with a public key. */
+  algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
+  requiredClaims: ['exp', 'sub'],
+  clockToleranceSeconds: 10,
+};
 
 export async function compose(config: Config, telemetry: ServiceTelemetry): Promise<Service> {
   const clock = systemClock;
@@ -55,14 +54,23 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       : error;
   });
   const { path } = config.database;
-  const { store, tenants } = await openSqliteStore({ path, clock, wakeups, telemetry }).catch((error: unknown) => {
-    throw error instanceof SqliteOpenError ? new StartError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
-  });
+  const { store, tenants, pushConfigs } = await openSqliteStore({ path, clock, wakeups, telemetry }).catch(
+    (error: unknown) => {
+      throw error instanceof SqliteOpenError
+        ? new StartError(`DATABASE_URL: ${error.message}`, { cause: error })
+        : error;
+    },
+  );
   const [firstKey, ...otherKeys] = config.credentialsKeys;
   const vault = firstKey
     ? createSealedVault({ keys: [firstKey, ...otherKeys], digest, clock })
     : createMemoryVault({ digest, clock });
   const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry });
+  const allowedHosts = config.a2a?.push?.allowedHosts ?? [];
+  const push = {
+    operations: createPushOperations({ configs: pushConfigs, ids }),
+    destinationFault: (url: string) => destinationFault(url, { allowedHosts }),
+  };
   const shutdown = new AbortController();
   const keySets: { close(): void }[] = [];
 
@@ -71,16 +79,13 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     keySets.push(keySet);
     return (rules: TokenRules) => createTokenVerifier({ ...rules, keySet, clock });
   };
-  const endpoint = (path: string, edge: Edge): Middleware =>
-    createA2AEndpoint({
-      path,
-      edge,
-      operations,
-      telemetry,
-      clock,
-      shutdown: shutdown.signal,
-      limits: { maxBodyBytes: config.maxBodyBytes },
-    });
+  const endpoint = {
+    operations,
+    telemetry,
+    clock,
+    shutdown: shutdown.signal,
+    limits: { maxBodyBytes: config.maxBodyBytes },
+  };
 
   function rovoMiddlewares(rovo: RovoConfig): readonly Middleware[] {
     const app = parseForgeAppId(rovo.appId);
@@ -95,47 +100,9 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       digest,
       telemetry,
     });
-    return [endpoint('/rovo/a2a', edge), createRovoRoutes({ edge, telemetry }).routes() as unknown as Middleware];
-  }
-
-  function a2aMiddlewares(a2a: A2aConfig, publicUrl: string): readonly Middleware[] {
-    const { auth, versions, streaming } = a2a;
-    const common = {
-      profile: a2aProfile(a2a),
-      versions,
-      streaming,
-      agent: config.agent.id,
-      deadlineMs: a2a.taskDeadlineMs,
-    };
-    const edge =
-      auth.kind === 'anonymous'
-        ? createAnonymousEdge(common)
-        : createJwtEdge({
-            ...common,
-            ...auth,
-            verify: verifier(auth.jwksUrl)({
-              ...auth,
-              algorithms: JWT_ALGORITHMS,
-              requiredClaims: ['exp', 'sub'],
-              clockToleranceSeconds: 10,
-            }),
-          });
-    const card = createAgentCard({
-      name: config.agent.id,
-      description: 'An agent that works on Jira work items and answers through durable tasks.',
-      version: packageVersion,
-      publicUrl,
-      path: '/a2a',
-      versions,
-      streaming,
-      auth: auth.kind,
-      skills: agent.skills ?? [],
-      inputModes: ['text/plain', 'application/json'],
-      outputModes: agent.outputModes ?? ['text/markdown', 'text/plain'],
-    });
     return [
-      endpoint('/a2a', edge),
-      createAgentCardEndpoint({ card, lastModified: clock.now(), maxAgeSeconds: CARD_MAX_AGE_SECONDS }),
+      createA2AEndpoint({ ...endpoint, edge, path: '/rovo/a2a' }),
+      createRovoRoutes({ edge, telemetry }).routes() as unknown as Middleware,
     ];
   }
 
@@ -192,7 +159,13 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
         ? []
         : [
             ...(config.rovo ? rovoMiddlewares(config.rovo) : []),
-            ...(config.a2a ? a2aMiddlewares(config.a2a, publicUrl) : []),
+            ...(config.a2a
+              ? createA2aEdge({
+                  ...{ a2a: config.a2a, publicUrl, agent, endpoint, push },
+                  agentId: config.agent.id,
+                  verifier: (auth) => verifier(auth.jwksUrl)({ ...auth, ...JWT_RULES }),
+                })
+              : []),
           ],
     release: () => {
       for (const keySet of keySets) keySet.close();

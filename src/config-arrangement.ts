@@ -40,6 +40,7 @@ function rovoOf(values: ConfigValues): RovoConfig | undefined {
   return {
     appId: values.FORGE_APP_ID,
     jwksUrl: values.FORGE_JWKS_URL,
+    versions: values.ROVO_VERSIONS,
     waitMs: Math.min(values.ROVO_WAIT_MS, values.ROVO_SYNC_DEADLINE_MS),
     syncDeadlineMs: values.ROVO_SYNC_DEADLINE_MS,
     streamDeadlineMs: values.ROVO_STREAM_DEADLINE_MS,
@@ -60,6 +61,12 @@ function a2aOf(values: ConfigValues): A2aConfig | undefined {
     taskDeadlineMs: values.A2A_TASK_DEADLINE_MS,
     versions: values.A2A_VERSIONS,
     streaming: values.A2A_STREAMING,
+    httpJson: values.A2A_HTTP_JSON,
+    ...(values.A2A_PUSH && {
+      push: { allowedHosts: (values.A2A_PUSH_ALLOW ?? []).map((host) => host.toLowerCase()) },
+    }),
+    requiredExtensions: values.A2A_REQUIRED_EXTENSIONS ?? [],
+    ...(values.A2A_CARD_SIGNING_KEY && { signingKey: values.A2A_CARD_SIGNING_KEY }),
   };
 }
 

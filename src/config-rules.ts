@@ -82,17 +82,4 @@ const RULES: readonly ((readings: Readings) => readonly ConfigProblem[])[] = [
     if (values.OPS_PORT === undefined || values.OPS_PORT !== values.PORT) return [];
     return [{ key: 'OPS_PORT', found: `${values.OPS_PORT}, which is PORT`, set: 'another port, or nothing' }];
   },
-
-  // Taken and ignored they would promise something to callers, or keep nobody out.
-  function whatIsNotBuiltYetIsOff({ values }) {
-    const problems: ConfigProblem[] = [];
-    if (values.A2A_PUSH === true) {
-      problems.push({ key: 'A2A_PUSH', found: 'on', set: 'off: push notifications are not available in this version' });
-    }
-    if (values.A2A_REQUIRED_EXTENSIONS !== undefined) {
-      const set = 'nothing: required extensions are not available in this version';
-      problems.push({ key: 'A2A_REQUIRED_EXTENSIONS', found: values.A2A_REQUIRED_EXTENSIONS.join(), set });
-    }
-    return problems;
-  },
 ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as value from './config-values.ts';
+import { signingKey } from './signing-key.ts';
 
 /*
  * Every variable that the service reads, with its default, its form and its description. docs/configuration.md and
@@ -112,6 +113,12 @@ const rovo = {
     'https://forge.cdn.prod.atlassian-dev.net/.well-known/jwks.json',
     'Keys that Forge Invocation Tokens are signed with. https, or http on loopback.',
   ),
+  ROVO_VERSIONS: key(
+    value.list(value.choice('1.0', '0.3'), '1.0, 0.3 or both as a comma list'),
+    '1.0',
+    'Protocol versions that `/rovo/a2a` speaks. 0.3 is what an agent connector without `version: "1.0"` in its ' +
+      'manifest is called with; a call is answered in the version that it is of.',
+  ),
   ROVO_WAIT_MS: key(value.durationMs(), '10000', 'SendMessage answers with the task as it is after this; it runs on.'),
   ROVO_SYNC_DEADLINE_MS: key(
     value.durationMs(1, 54_999),
@@ -168,11 +175,28 @@ const a2a = {
     '1.0,0.3',
     'Protocol versions that `/a2a` speaks.',
   ),
+  A2A_HTTP_JSON: key(value.onOff(), 'on', 'Is HTTP+JSON served under `/a2a/v1`, beside JSON-RPC at `/a2a`? 1.0 only.'),
   A2A_STREAMING: key(value.onOff(), 'on', 'Are the streaming operations offered on `/a2a`?'),
-  A2A_PUSH: key(value.onOff(), 'off', 'Push notifications. Not available in this version: only `off` is accepted.'),
+  A2A_PUSH: key(
+    value.onOff(),
+    'off',
+    'Takes and keeps push notification configs, and says so on the card. This version delivers nothing to them yet.',
+  ),
+  A2A_PUSH_ALLOW: unset(
+    value.list(
+      value.matching(/^[A-Za-z0-9.[\]:-]+$/, 'a host'),
+      'a comma list of hosts, each with a port where it is not the default one',
+    ),
+    'Hosts that push notifications may go to although they are private addresses or not https. For tests.',
+  ),
+  A2A_CARD_SIGNING_KEY: secret(
+    signingKey(),
+    'Signs the agent card: a private JWK as one line of JSON. Its public half is served at `/.well-known/jwks.json`. ' +
+      'Unset: the card has no signature.',
+  ),
   A2A_REQUIRED_EXTENSIONS: unset(
     value.list(value.matching(/^[a-z][a-z0-9+.-]*:\S+$/i, 'a URI'), 'a comma list of extension URIs'),
-    'Extensions that a caller on `/a2a` must have activated. Not available in this version: has to be unset.',
+    'Extensions that every call on `/a2a` has to activate in its header `A2A-Extensions`; on the card as required.',
   ),
 };
 

@@ -18,6 +18,10 @@ function withoutEffect({ values, given }: Readings): string[] {
       warnings.push(`${key} has no effect while A2A_AUTH is ${values.A2A_AUTH}`);
     }
   }
+  if (values.A2A_PUSH) warnings.push('A2A_PUSH is on: configs are kept, but this version delivers nothing to them');
+  if (values.A2A_PUSH === false && given('A2A_PUSH_ALLOW')) {
+    warnings.push('A2A_PUSH_ALLOW has no effect while A2A_PUSH is off');
+  }
   if (!given('FORGE_APP_ID')) {
     for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {
       warnings.push(`${key} has no effect while FORGE_APP_ID is not set`);

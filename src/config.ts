@@ -3,6 +3,7 @@ import { type ConfigProblem, type Readings, relationProblems } from './config-ru
 import { CONFIG_KEYS, type ConfigKey, type ConfigValues, keyNotes } from './config-schema.ts';
 import type { Database } from './config-values.ts';
 import { configWarnings } from './config-warnings.ts';
+import type { SigningKey } from './signing-key.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,6 +11,7 @@ export interface RovoConfig {
   /** Full ARI of the app: the audience of its tokens. Never empty. */
   readonly appId: string;
   readonly jwksUrl: string;
+  readonly versions: readonly ('1.0' | '0.3')[];
   /** At most syncDeadlineMs. */
   readonly waitMs: number;
   readonly syncDeadlineMs: number;
@@ -40,6 +42,17 @@ export interface A2aConfig {
   readonly taskDeadlineMs: number;
   readonly versions: readonly ('1.0' | '0.3')[];
   readonly streaming: boolean;
+  /** Is HTTP+JSON served beside JSON-RPC? */
+  readonly httpJson: boolean;
+  /** Absent: push notification configs are refused. */
+  readonly push?: {
+    /** Lower case. Exempt from the rules about private addresses and https. */
+    readonly allowedHosts: readonly string[];
+  };
+  /** URIs that every call has to activate. */
+  readonly requiredExtensions: readonly string[];
+  /** Absent: the card is not signed. */
+  readonly signingKey?: SigningKey;
 }
 
 export interface Config {

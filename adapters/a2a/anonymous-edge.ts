@@ -2,12 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
 import type { Edge } from './edge.ts';
+import type { Offer } from './offer.ts';
 import { traceOf } from './trace.ts';
 
 export interface AnonymousEdgeOptions {
   readonly profile: EdgeProfile;
   readonly versions: readonly string[];
   readonly streaming: boolean;
+  /** What callers are held to; absent: nothing. */
+  readonly offer?: Offer;
   /** AGENT_ID. */
   readonly agent: string;
   /** How long one interaction may take. */
@@ -32,6 +35,7 @@ export function createAnonymousEdge(options: AnonymousEdgeOptions): Edge {
     defaultVersion: '0.3',
     versions: options.versions,
     streaming: options.streaming,
+    ...(options.offer ? { offer: options.offer } : {}),
     authenticate: async (headers, { address }) => {
       if (!isLocal(headers, address)) {
         throw new DomainError('FORBIDDEN', 'Anonymous calls are taken from this machine only');

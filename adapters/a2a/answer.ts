@@ -6,6 +6,8 @@ export interface JsonAnswer {
   readonly status: number;
   readonly json: string;
   readonly headers?: Record<string, string>;
+  /** Content-Type, JSON in UTF-8 unless said. */
+  readonly type?: string;
 }
 
 /**
@@ -19,17 +21,16 @@ export async function answerJson(
   linger: { readonly clock: Clock; readonly ms: number },
 ): Promise<void> {
   const { req: request, res: response } = context;
-  context.set({ 'Cache-Control': 'no-store', ...answer.headers });
+  const type = answer.type ?? 'application/json; charset=utf-8';
+  context.set({ 'Cache-Control': 'no-store', ...answer.headers, 'Content-Type': type });
   if (request.complete) {
     context.status = answer.status;
-    context.type = 'application/json';
     context.body = answer.json;
     return;
   }
   context.respond = false;
   response.on('error', () => undefined);
   response.writeHead(answer.status, {
-    'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(answer.json),
     Connection: 'close',
   });

@@ -5,6 +5,8 @@ import type { Caller } from '../../core/principal.ts';
 /** What the SDK's transport handlers have no room for, kept beside the context that they hand through. */
 export interface Call {
   readonly caller: Caller;
+  /** By what name the caller's credentials know its tenant. */
+  readonly tenant: string | undefined;
   readonly profile: EdgeProfile;
   /** Deduplication id: undefined = the message's own, null = none. */
   readonly key: string | null | undefined;

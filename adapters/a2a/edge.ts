@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../core/message.ts';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
 import type { Caller } from '../../core/principal.ts';
+import type { Offer } from './offer.ts';
 
 export type ProtocolVersion = '0.3' | '1.0';
 
@@ -17,8 +18,15 @@ export interface Edge {
   readonly defaultVersion: ProtocolVersion;
   /** Versions that are served, as `Major.Minor`. */
   readonly versions: readonly string[];
+  /**
+   * A call without `A2A-Version` speaks the served version that its method is of, where the default one has no such
+   * method. For callers whose version is decided elsewhere, and who may not say it.
+   */
+  readonly versionByMethod?: boolean;
   /** Off: SendStreamingMessage and SubscribeToTask answer UNSUPPORTED_OPERATION. */
   readonly streaming: boolean;
+  /** What its agent card promises and its callers are held to. Absent: it has no card, and nothing is held to one. */
+  readonly offer?: Offer;
   /** What a client that still speaks 0.3 has to change, one sentence. */
   readonly legacyHint?: string;
   /**

@@ -1,19 +1,21 @@
 import type { Context, Middleware } from 'koa';
-import { DomainError } from '../../core/errors.ts';
-import type { Operations } from '../../core/operations/operations.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
-import { admit, anonymousError, bodyTooLarge } from './admission.ts';
+import { admit, bodyTooLarge } from './admission.ts';
 import { answerJson } from './answer.ts';
+import type { Exchange, StreamReply } from './binding.ts';
 import { readBody } from './body.ts';
-import { createDispatcher, type StreamReply } from './dispatch.ts';
-import type { Edge, Session } from './edge.ts';
-import { protocolError, type RpcError, rpcError, severityOf } from './error-table.ts';
+import type { Session } from './edge.ts';
+import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
 import { type StreamTimes, writeEventStream } from './event-stream.ts';
+import { createHttpJsonBinding } from './http-json-binding.ts';
+import { createJsonRpcBinding } from './json-rpc-binding.ts';
+import { createPerform } from './perform.ts';
+import type { HandlerOptions } from './request-handler.ts';
 
 /*
- * One JSON-RPC endpoint over HTTP. What can be refused without the body is, and then the HTTP status says so; from
- * authentication on every answer is a 200, because clients hide a JSON-RPC error behind any other status.
+ * The HTTP of one edge, whatever its binding. What can be refused without the body is, and then the HTTP status says so;
+ * what the status of later answers is, the binding says.
  */
 
 export interface EndpointLimits extends StreamTimes {
@@ -36,11 +38,11 @@ const ENDPOINT_LIMITS = {
   drainMs: 30_000,
 } as const satisfies EndpointLimits;
 
-export interface EndpointOptions {
-  /** Served with and without a slash at the end, never redirected. */
+export interface EndpointOptions extends HandlerOptions {
+  /** Of JSON-RPC. */
   readonly path: string;
-  readonly operations: Operations;
-  readonly edge: Edge;
+  /** Of HTTP+JSON; absent: that binding is off. */
+  readonly httpJsonPath?: string;
   readonly limits?: Partial<EndpointLimits>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -57,10 +59,15 @@ interface Served {
 type StopReason = 'client-gone' | 'deadline' | 'shutdown';
 
 export function createA2AEndpoint(options: EndpointOptions): Middleware {
-  const { path, edge, telemetry, clock, shutdown } = options;
+  const { edge, telemetry, clock, shutdown, path, httpJsonPath } = options;
   const limits: EndpointLimits = { ...ENDPOINT_LIMITS, ...options.limits };
   const linger = { clock, ms: limits.lingerMs };
-  const dispatch = createDispatcher(options);
+  const perform = createPerform(options);
+  const common = { edge, perform, telemetry };
+  const bindings = [
+    createJsonRpcBinding({ ...common, path }),
+    ...(httpJsonPath === undefined ? [] : [createHttpJsonBinding({ ...common, path: httpJsonPath })]),
+  ];
   const running = new Set<(reason: StopReason) => void>();
   shutdown.addEventListener('abort', () => {
     for (const stop of running) stop('shutdown');
@@ -69,32 +76,35 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   let openStreams = 0;
 
   return async (context, next) => {
-    if (context.path !== path && context.path !== `${path}/`) return next();
+    const { method, path: asked, querystring: query } = context;
+    const head = { method, path: asked, query, headers: context.req.headers };
+    let exchange: Exchange | undefined;
+    for (const binding of bindings) exchange ??= binding.open(head);
+    if (exchange === undefined) return next();
     const startedAt = clock.now();
     inFlight += 1;
     try {
-      const { method, outcome } = await serve(context, startedAt);
+      const { method, outcome } = await serve(context, exchange, startedAt);
       telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
       telemetry.observe('a2a_request_seconds', (clock.now() - startedAt) / 1_000, { edge: edge.name, method });
     } catch (error) {
       telemetry.event('error', 'request.failed', { edge: edge.name }, error);
       if (context.res.headersSent) context.res.destroy();
-      else await answerError(context, rpcError(error));
+      else await answerError(context, exchange, wireError(error));
     } finally {
       inFlight -= 1;
     }
   };
 
-  async function serve(context: Context, startedAt: number): Promise<Served> {
+  async function serve(context: Context, exchange: Exchange, startedAt: number): Promise<Served> {
+    if (exchange.refused) return refuse(context, exchange, exchange.refused);
     const overloaded = shutdown.aborted || inFlight > limits.maxInFlight;
     const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, overloaded });
     if ('refused' in admission) {
-      const severity = 'error' in admission ? severityOf(admission.error) : undefined;
-      if (severity !== undefined) {
-        telemetry.event(severity, 'authentication.failed', { edge: edge.name }, admission.error);
-      }
-      await answerJson(context, admission.refused, linger);
-      return { method: 'none', outcome: `http-${admission.refused.status}` };
+      const { refused: error, headers, cause } = admission;
+      const severity = cause === undefined ? undefined : severityOf(cause);
+      if (severity !== undefined) telemetry.event(severity, 'authentication.failed', { edge: edge.name }, cause);
+      return refuse(context, exchange, { error, headers });
     }
     const body = await readBody(context.req, {
       maxBytes: limits.maxBodyBytes,
@@ -102,9 +112,9 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       clock,
     });
     if ('bytes' in body) {
-      const refusal = unreadable(context);
-      if (refusal !== undefined) return answerError(context, refusal);
-      return answer(context, { session: admission.session, body: body.bytes, startedAt });
+      const fault = exchange.unreadable(body.bytes);
+      if (fault !== undefined) return answerError(context, exchange, fault);
+      return answer(context, exchange, { session: admission.session, body: body.bytes, startedAt });
     }
     if (body.refused === 'gone') {
       context.respond = false;
@@ -112,18 +122,30 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     }
     return answerError(
       context,
+      exchange,
       body.refused === 'too-large'
         ? bodyTooLarge(limits.maxBodyBytes)
-        : protocolError('INVALID_REQUEST', 'The body did not come in time'),
+        : protocolError('BODY_TOO_SLOW', 'The body did not come in time'),
     );
   }
 
-  async function answerError(context: Context, error: RpcError): Promise<Served> {
-    await answerJson(context, { status: 200, json: anonymousError(error) }, linger);
-    return { method: 'none', outcome: String(error.code) };
+  /** Before anybody was let in. */
+  async function refuse(
+    context: Context,
+    exchange: Exchange,
+    { error, headers }: { readonly error: WireError; readonly headers?: Record<string, string> },
+  ): Promise<Served> {
+    const refusal = exchange.refusal(error, false);
+    await answerJson(context, { ...refusal, headers: { ...refusal.headers, ...headers } }, linger);
+    return { method: 'none', outcome: `http-${refusal.status}` };
   }
 
-  async function answer(context: Context, request: AuthenticatedRequest): Promise<Served> {
+  async function answerError(context: Context, exchange: Exchange, error: WireError): Promise<Served> {
+    await answerJson(context, exchange.refusal(error, true), linger);
+    return { method: 'none', outcome: String(error.jsonRpc) };
+  }
+
+  async function answer(context: Context, exchange: Exchange, request: AuthenticatedRequest): Promise<Served> {
     const controller = new AbortController();
     let stopped: StopReason | undefined;
     const stop = (reason: StopReason) => {
@@ -135,15 +157,10 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     // It may have begun while the body came.
     if (shutdown.aborted) stop('shutdown');
     try {
-      const reply = await dispatch({
-        session: request.session,
-        body: request.body,
-        headers: context.req.headers,
-        query: context.querystring,
-        signal: controller.signal,
-      });
-      if ('json' in reply) {
-        await answerJson(context, { status: 200, json: reply.json }, linger);
+      const { session, body } = request;
+      const reply = await exchange.perform({ session, body, signal: controller.signal });
+      if ('answer' in reply) {
+        await answerJson(context, reply.answer, linger);
         return reply;
       }
       const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - request.startedAt);
@@ -171,11 +188,14 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       signal: life.signal,
       clock,
       times: limits,
-      lastEvent: (error) => reply.failure(error).json,
+      lastEvent: (error) => {
+        const { answer, event } = reply.failure(error);
+        return { json: answer.json, ...(event === undefined ? {} : { event }) };
+      },
     }).finally(() => countStreams(-1));
     if (end.reason === 'refused') {
-      const { json, outcome } = reply.failure(end.error);
-      await answerJson(context, { status: 200, json }, linger);
+      const { answer, outcome } = reply.failure(end.error);
+      await answerJson(context, answer, linger);
       return { method, outcome };
     }
     context.respond = false;
@@ -196,16 +216,4 @@ interface AuthenticatedRequest {
   readonly body: Uint8Array;
   /** By our clock, when the headers were there. */
   readonly startedAt: number;
-}
-
-/** A body that is not JSON by its own account is not parsed (5.4). */
-function unreadable(context: Context): RpcError | undefined {
-  const [mediaType = '', ...parameters] = context.get('Content-Type').toLowerCase().split(';');
-  const charset = parameters.map((parameter) => parameter.trim()).find((name) => name.startsWith('charset='));
-  const isJson = mediaType.trim() === 'application/json' && /^(charset="?utf-8"?)?$/.test(charset ?? '');
-  const encoding = context.get('Content-Encoding').toLowerCase();
-  if (isJson && (encoding === '' || encoding === 'identity')) return undefined;
-  return rpcError(
-    new DomainError('CONTENT_TYPE_NOT_SUPPORTED', 'The body must be uncompressed application/json in UTF-8'),
-  );
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { LIMITS } from '../../core/limits.ts';
-import { protocolError, type RpcError } from './error-table.ts';
+import { protocolError, type WireError } from './error-table.ts';
 
 /*
  * The JSON-RPC envelope, before anything in it is believed. A2A has no notifications and no batches (9.1). The id goes
@@ -20,7 +20,7 @@ export interface RpcCall {
 type ParsedEnvelope =
   | { readonly call: RpcCall }
   /** `id` is null where it was unusable. */
-  | { readonly refused: RpcError; readonly id: RpcId | null };
+  | { readonly refused: WireError; readonly id: RpcId | null };
 
 /** Arrays and objects inside each other; protobuf parsers stop at the same depth. */
 const MAX_JSON_DEPTH = 100;
@@ -28,18 +28,17 @@ const MAX_JSON_DEPTH = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function parseEnvelope(body: Uint8Array): ParsedEnvelope {
-  const parsed = parseJson(body);
-  if (parsed === undefined) return refuse('PARSE_ERROR', 'The body is no JSON document in UTF-8');
+  const parsed = parseDocument(body);
+  if ('refused' in parsed) return { refused: parsed.refused, id: null };
   const { value } = parsed;
-  if (!withinDepth(value, MAX_JSON_DEPTH)) return refuse('PARSE_ERROR', 'The JSON document is nested too deeply');
-  if (Array.isArray(value)) return refuse('INVALID_REQUEST', 'Batches are not supported');
-  if (!isRecord(value)) return refuse('INVALID_REQUEST', 'A JSON-RPC request is an object');
-  if (!('id' in value)) return refuse('INVALID_REQUEST', 'A request needs an id: A2A has no notifications');
+  if (Array.isArray(value)) return refuse('Batches are not supported');
+  if (!isRecord(value)) return refuse('A JSON-RPC request is an object');
+  if (!('id' in value)) return refuse('A request needs an id: A2A has no notifications');
   const { id, jsonrpc, method, params } = value;
-  if (!isId(id)) return refuse('INVALID_REQUEST', 'The id must be a short string or an integer');
-  if (jsonrpc !== '2.0') return refuse('INVALID_REQUEST', 'jsonrpc must be "2.0"', id);
+  if (!isId(id)) return refuse('The id must be a short string or an integer');
+  if (jsonrpc !== '2.0') return refuse('jsonrpc must be "2.0"', id);
   if (typeof method !== 'string' || method === '') {
-    return refuse('INVALID_REQUEST', 'method must be a string that is not empty', id);
+    return refuse('method must be a string that is not empty', id);
   }
   return { call: { id, method, params } };
 }
@@ -48,16 +47,19 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function refuse(fault: 'PARSE_ERROR' | 'INVALID_REQUEST', text: string, id: RpcId | null = null): ParsedEnvelope {
-  return { refused: protocolError(fault, text), id };
+/** A body as JSON, whatever it says. */
+export function parseDocument(body: Uint8Array): { readonly value: unknown } | { readonly refused: WireError } {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(body));
+    if (withinDepth(value, MAX_JSON_DEPTH)) return { value };
+  } catch {
+    return { refused: protocolError('PARSE_ERROR', 'The body is no JSON document in UTF-8') };
+  }
+  return { refused: protocolError('PARSE_ERROR', 'The JSON document is nested too deeply') };
 }
 
-function parseJson(body: Uint8Array): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(utf8.decode(body)) };
-  } catch {
-    return undefined;
-  }
+function refuse(text: string, id: RpcId | null = null): ParsedEnvelope {
+  return { refused: protocolError('INVALID_REQUEST', text), id };
 }
 
 /** Looks at structure only, and never deeper than the limit: JSON.parse takes any depth, what comes after it recurses. */

@@ -5,6 +5,8 @@ interface ErrorRow {
   readonly jsonRpc: number;
   /** Before authentication, and on bindings that use HTTP statuses. */
   readonly http: number;
+  /** Name of the google.rpc.Code. */
+  readonly grpc: GrpcStatus;
   /** `reason` of google.rpc.ErrorInfo: the error's name in the specification, upper snake case (A2A 1.0, 9.5). */
   readonly reason: string;
   /** The same call may succeed later: RetryInfo and Retry-After are added. */
@@ -13,42 +15,87 @@ interface ErrorRow {
   readonly internal?: true;
 }
 
-/** Error codes of the domain on the wire (A2A 1.0, 5.4). UNAUTHENTICATED and FORBIDDEN only ever go out with their HTTP status. */
+type GrpcStatus =
+  | 'INVALID_ARGUMENT'
+  | 'ALREADY_EXISTS'
+  | 'NOT_FOUND'
+  | 'FAILED_PRECONDITION'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'UNIMPLEMENTED'
+  | 'UNAVAILABLE'
+  | 'RESOURCE_EXHAUSTED'
+  | 'INTERNAL';
+
+/**
+ * Error codes of the domain on the wire (A2A 1.0.1, 5.4; 1.0.0 had 409 and 415 where it now says 400). UNAUTHENTICATED
+ * and FORBIDDEN only ever go out with their HTTP status.
+ */
 export const ERROR_TABLE = {
-  INVALID_PARAMS: { jsonRpc: -32602, http: 400, reason: 'INVALID_PARAMS' },
-  MESSAGE_ID_CONFLICT: { jsonRpc: -32602, http: 409, reason: 'MESSAGE_ID_CONFLICT' },
-  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, reason: 'TASK_NOT_FOUND' },
-  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 409, reason: 'TASK_NOT_CANCELABLE' },
-  PUSH_NOT_SUPPORTED: { jsonRpc: -32003, http: 400, reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' },
-  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, reason: 'UNSUPPORTED_OPERATION' },
-  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 415, reason: 'CONTENT_TYPE_NOT_SUPPORTED' },
-  EXTENDED_CARD_NOT_CONFIGURED: { jsonRpc: -32007, http: 400, reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' },
-  EXTENSION_REQUIRED: { jsonRpc: -32008, http: 400, reason: 'EXTENSION_SUPPORT_REQUIRED' },
-  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, reason: 'VERSION_NOT_SUPPORTED' },
-  UNAUTHENTICATED: { jsonRpc: -32600, http: 401, reason: 'UNAUTHENTICATED' },
-  FORBIDDEN: { jsonRpc: -32600, http: 403, reason: 'FORBIDDEN' },
-  AUTHENTICATION_UNAVAILABLE: { jsonRpc: -32603, http: 503, reason: 'AUTHENTICATION_UNAVAILABLE', retry: true },
-  STORE_UNAVAILABLE: { jsonRpc: -32603, http: 503, reason: 'STORE_UNAVAILABLE', retry: true },
-  OVERLOADED: { jsonRpc: -32603, http: 429, reason: 'OVERLOADED', retry: true },
-  USER_TOKEN_REQUIRED: { jsonRpc: -32603, http: 500, reason: 'INTERNAL_ERROR', internal: true },
-  LEASE_LOST: { jsonRpc: -32603, http: 500, reason: 'INTERNAL_ERROR', internal: true },
-  INTERNAL: { jsonRpc: -32603, http: 500, reason: 'INTERNAL_ERROR', internal: true },
+  INVALID_PARAMS: { jsonRpc: -32602, http: 400, grpc: 'INVALID_ARGUMENT', reason: 'INVALID_PARAMS' },
+  MESSAGE_ID_CONFLICT: { jsonRpc: -32602, http: 409, grpc: 'ALREADY_EXISTS', reason: 'MESSAGE_ID_CONFLICT' },
+  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: 'NOT_FOUND', reason: 'TASK_NOT_FOUND' },
+  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, grpc: 'FAILED_PRECONDITION', reason: 'TASK_NOT_CANCELABLE' },
+  PUSH_NOT_SUPPORTED: {
+    jsonRpc: -32003,
+    http: 400,
+    grpc: 'FAILED_PRECONDITION',
+    reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED',
+  },
+  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, grpc: 'FAILED_PRECONDITION', reason: 'UNSUPPORTED_OPERATION' },
+  CONTENT_TYPE_NOT_SUPPORTED: {
+    jsonRpc: -32005,
+    http: 400,
+    grpc: 'INVALID_ARGUMENT',
+    reason: 'CONTENT_TYPE_NOT_SUPPORTED',
+  },
+  EXTENDED_CARD_NOT_CONFIGURED: {
+    jsonRpc: -32007,
+    http: 400,
+    grpc: 'FAILED_PRECONDITION',
+    reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+  },
+  EXTENSION_REQUIRED: { jsonRpc: -32008, http: 400, grpc: 'FAILED_PRECONDITION', reason: 'EXTENSION_SUPPORT_REQUIRED' },
+  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, grpc: 'FAILED_PRECONDITION', reason: 'VERSION_NOT_SUPPORTED' },
+  UNAUTHENTICATED: { jsonRpc: -32600, http: 401, grpc: 'UNAUTHENTICATED', reason: 'UNAUTHENTICATED' },
+  FORBIDDEN: { jsonRpc: -32600, http: 403, grpc: 'PERMISSION_DENIED', reason: 'FORBIDDEN' },
+  AUTHENTICATION_UNAVAILABLE: {
+    jsonRpc: -32603,
+    http: 503,
+    grpc: 'UNAVAILABLE',
+    reason: 'AUTHENTICATION_UNAVAILABLE',
+    retry: true,
+  },
+  STORE_UNAVAILABLE: { jsonRpc: -32603, http: 503, grpc: 'UNAVAILABLE', reason: 'STORE_UNAVAILABLE', retry: true },
+  OVERLOADED: { jsonRpc: -32603, http: 429, grpc: 'RESOURCE_EXHAUSTED', reason: 'OVERLOADED', retry: true },
+  USER_TOKEN_REQUIRED: { jsonRpc: -32603, http: 500, grpc: 'INTERNAL', reason: 'INTERNAL_ERROR', internal: true },
+  LEASE_LOST: { jsonRpc: -32603, http: 500, grpc: 'INTERNAL', reason: 'INTERNAL_ERROR', internal: true },
+  INTERNAL: { jsonRpc: -32603, http: 500, grpc: 'INTERNAL', reason: 'INTERNAL_ERROR', internal: true },
 } as const satisfies Record<ErrorCode, ErrorRow>;
 
-/** Faults of the JSON-RPC envelope, which the domain does not know. */
+/** Faults of the envelope or the request line, which the domain does not know. */
 const PROTOCOL_ERRORS = {
-  PARSE_ERROR: -32700,
-  INVALID_REQUEST: -32600,
-  METHOD_NOT_FOUND: -32601,
+  PARSE_ERROR: { jsonRpc: -32700, http: 400, grpc: 'INVALID_ARGUMENT' },
+  INVALID_REQUEST: { jsonRpc: -32600, http: 400, grpc: 'INVALID_ARGUMENT' },
+  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, grpc: 'NOT_FOUND' },
+  METHOD_NOT_ALLOWED: { jsonRpc: -32600, http: 405, grpc: 'UNIMPLEMENTED' },
+  BODY_TOO_LARGE: { jsonRpc: -32600, http: 413, grpc: 'INVALID_ARGUMENT' },
+  BODY_TOO_SLOW: { jsonRpc: -32600, http: 408, grpc: 'INVALID_ARGUMENT' },
+  /** Of the request itself: that one HTTP has a status for, which the table of 5.4 does not mean. */
+  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 415, grpc: 'INVALID_ARGUMENT' },
 } as const;
 type ProtocolFault = keyof typeof PROTOCOL_ERRORS;
 
-/** The `error` member of a JSON-RPC answer. */
-export interface RpcError {
-  readonly code: number;
+/** An error as every binding can show it. */
+export interface WireError {
+  readonly jsonRpc: number;
+  readonly http: number;
+  readonly grpc: GrpcStatus;
   readonly message: string;
   /** google.rpc details; ErrorInfo first. */
-  readonly data: readonly JsonObject[];
+  readonly details: readonly JsonObject[];
+  /** When the same call may succeed. */
+  readonly retryAfterMs?: number;
 }
 
 const INTERNAL_TEXT = 'Internal error';
@@ -57,27 +104,27 @@ const DEFAULT_RETRY_MS = 1_000;
 const MAX_VIOLATIONS = 32;
 const MAX_FIELD_CHARS = 256;
 
-export function protocolError(fault: ProtocolFault, message: string): RpcError {
-  return { code: PROTOCOL_ERRORS[fault], message, data: [errorInfo(fault)] };
+export function protocolError(fault: ProtocolFault, message: string): WireError {
+  return { ...PROTOCOL_ERRORS[fault], message, details: [errorInfo(fault)] };
 }
 
-/** Everything that is no DomainError, and the inner ones among those, go out as the same fixed -32603. */
-export function rpcError(error: unknown): RpcError {
-  const row = rowOf(error);
-  if (!isDomainError(error) || row.internal) {
-    return { code: row.jsonRpc, message: INTERNAL_TEXT, data: [errorInfo(row.reason)] };
+/** Everything that is no DomainError, and the inner ones among those, go out with the same fixed text. */
+export function wireError(error: unknown): WireError {
+  const { jsonRpc, http, grpc, reason, internal, retry } = rowOf(error);
+  if (!isDomainError(error) || internal) {
+    return { jsonRpc, http, grpc, message: INTERNAL_TEXT, details: [errorInfo(reason)] };
   }
-  const data = [errorInfo(row.reason)];
-  if (error.violations.length > 0) data.push(badRequest(error.violations));
-  if (row.retry) data.push(retryInfo(retryAfterMs(error)));
-  return { code: row.jsonRpc, message: error.message, data };
+  const details = [errorInfo(reason)];
+  if (error.violations.length > 0) details.push(badRequest(error.violations));
+  const retryAfterMs = retry ? delayOf(error) : undefined;
+  if (retryAfterMs !== undefined) details.push(retryInfo(retryAfterMs));
+  const { message } = error;
+  return { jsonRpc, http, grpc, message, details, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** HTTP status and headers of a refusal before authentication. */
-export function httpRefusal(error: unknown): { readonly status: number; readonly headers: Record<string, string> } {
-  const row = rowOf(error);
-  if (!isDomainError(error) || !row.retry) return { status: row.http, headers: {} };
-  return { status: row.http, headers: { 'Retry-After': String(Math.ceil(retryAfterMs(error) / 1_000)) } };
+/** `Retry-After`, where it makes sense. */
+export function retryHeader({ retryAfterMs }: WireError): Record<string, string> {
+  return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
 /** How loud an error belongs in the log, with its cause; undefined: it is the caller's. */
@@ -91,7 +138,7 @@ function rowOf(error: unknown): ErrorRow {
   return ERROR_TABLE[isDomainError(error) ? error.code : 'INTERNAL'];
 }
 
-function retryAfterMs(error: DomainError): number {
+function delayOf(error: DomainError): number {
   return Math.max(Math.ceil(error.retryAfterMs ?? DEFAULT_RETRY_MS), 1);
 }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../core/ports/clock.ts';
  */
 
 interface StreamFrame {
-  /** A JSON-RPC answer. */
+  /** In the form of the binding. */
   readonly json: string;
   /** The event's number within its task; the SSE id. */
   readonly sequence: number | undefined;
@@ -52,7 +52,7 @@ const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
 /**
  * Resolves when the stream is over and written out. `signal` ends it cleanly between two events; the source is closed
- * in any case and not waited for. `lastEvent` makes the JSON of the event that reports an error.
+ * in any case and not waited for. `lastEvent` makes the event that reports an error.
  */
 export async function writeEventStream(options: {
   readonly response: ServerResponse;
@@ -60,7 +60,7 @@ export async function writeEventStream(options: {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly times: StreamTimes;
-  readonly lastEvent: (error: unknown) => string;
+  readonly lastEvent: (error: unknown) => { readonly json: string; readonly event?: string };
 }): Promise<StreamEnd> {
   const { response, source, signal, clock, times } = options;
   let blocked = false;
@@ -131,7 +131,10 @@ export async function writeEventStream(options: {
     response.destroy();
     return end;
   }
-  if (end.reason === 'failed') response.write(`${dataLine(options.lastEvent(end.error))}\n\n`);
+  if (end.reason === 'failed') {
+    const { json, event } = options.lastEvent(end.error);
+    response.write(`${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`);
+  }
   await finish(response, clock, times.drainMs);
   return end;
 }

@@ -1,12 +1,15 @@
 import { DomainError } from '../../core/errors.ts';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
 import type { Edge } from './edge.ts';
+import type { Offer } from './offer.ts';
 import { traceOf } from './trace.ts';
 
 export interface JwtEdgeOptions {
   readonly profile: EdgeProfile;
   readonly versions: readonly string[];
   readonly streaming: boolean;
+  /** What callers are held to; absent: nothing. */
+  readonly offer?: Offer;
   /** AGENT_ID. */
   readonly agent: string;
   /** How long one interaction may take. */
@@ -33,6 +36,7 @@ export function createJwtEdge(options: JwtEdgeOptions): Edge {
     defaultVersion: '0.3',
     versions: options.versions,
     streaming: options.streaming,
+    ...(options.offer ? { offer: options.offer } : {}),
     authenticate: async (headers) => {
       const token = BEARER.exec(headers.authorization ?? '')?.[1];
       if (token === undefined) throw new DomainError('UNAUTHENTICATED', 'A bearer token is required');

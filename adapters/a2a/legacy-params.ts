@@ -33,6 +33,15 @@ const part = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('data'), data: jsonObject, metadata }),
 ]);
 
+const pushConfig = z.object({
+  id: optionalId,
+  url: z.string().min(1),
+  token: optionalText,
+  authentication: z
+    .object({ schemes: boundedArray(z.string().min(1), { min: 1, max: MAX_REFERENCES }), credentials: optionalText })
+    .nullish(),
+});
+
 export const legacySendParams = z.object({
   message: z.object({
     kind: z.literal('message').optional(),
@@ -50,7 +59,7 @@ export const legacySendParams = z.object({
       acceptedOutputModes: boundedArray(z.string(), { max: MAX_REFERENCES }).nullish(),
       blocking: z.boolean().optional(),
       historyLength,
-      pushNotificationConfig: z.object({ url: z.string() }).nullish(),
+      pushNotificationConfig: pushConfig.nullish(),
     })
     .nullish(),
   metadata,
@@ -58,8 +67,6 @@ export const legacySendParams = z.object({
 
 export const legacyGetParams = z.object({ id: requiredId, historyLength });
 export const legacyTaskParams = z.object({ id: requiredId, metadata });
-export const legacyPushSetParams = z.object({
-  taskId: requiredId,
-  pushNotificationConfig: z.object({ url: z.string() }),
-});
-export const legacyPushParams = z.object({ id: requiredId, pushNotificationConfigId: optionalText });
+export const legacyPushSetParams = z.object({ taskId: requiredId, pushNotificationConfig: pushConfig });
+export const legacyPushGetParams = z.object({ id: requiredId, pushNotificationConfigId: optionalId });
+export const legacyPushDeleteParams = z.object({ id: requiredId, pushNotificationConfigId: requiredId });

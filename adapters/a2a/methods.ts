@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { ProtocolVersion } from './edge.ts';
 import {
   legacyGetParams,
-  legacyPushParams,
+  legacyPushDeleteParams,
+  legacyPushGetParams,
   legacyPushSetParams,
   legacySendParams,
   legacyTaskParams,
@@ -10,8 +11,11 @@ import {
 import {
   anyParams,
   cancelTaskParams,
+  createPushConfigParams,
   getTaskParams,
+  listPushConfigsParams,
   listTasksParams,
+  pushConfigParams,
   sendMessageParams,
   subscribeToTaskParams,
 } from './params.ts';
@@ -20,6 +24,8 @@ export interface Method {
   readonly params: z.ZodType;
   /** Answered with an event stream. */
   readonly streams?: true;
+  /** Is about push notification configs. */
+  readonly pushes?: true;
   /** A call may leave its params out. */
   readonly paramsOptional?: true;
 }
@@ -32,10 +38,10 @@ const METHODS = {
     ListTasks: { params: listTasksParams, paramsOptional: true },
     CancelTask: { params: cancelTaskParams },
     SubscribeToTask: { params: subscribeToTaskParams, streams: true },
-    CreateTaskPushNotificationConfig: { params: anyParams },
-    GetTaskPushNotificationConfig: { params: anyParams },
-    ListTaskPushNotificationConfigs: { params: anyParams },
-    DeleteTaskPushNotificationConfig: { params: anyParams },
+    CreateTaskPushNotificationConfig: { params: createPushConfigParams, pushes: true },
+    GetTaskPushNotificationConfig: { params: pushConfigParams, pushes: true },
+    ListTaskPushNotificationConfigs: { params: listPushConfigsParams, pushes: true },
+    DeleteTaskPushNotificationConfig: { params: pushConfigParams, pushes: true },
     GetExtendedAgentCard: { params: anyParams, paramsOptional: true },
   },
   '0.3': {
@@ -44,10 +50,10 @@ const METHODS = {
     'tasks/get': { params: legacyGetParams },
     'tasks/cancel': { params: legacyTaskParams },
     'tasks/resubscribe': { params: legacyTaskParams, streams: true },
-    'tasks/pushNotificationConfig/set': { params: legacyPushSetParams },
-    'tasks/pushNotificationConfig/get': { params: legacyPushParams },
-    'tasks/pushNotificationConfig/list': { params: legacyPushParams },
-    'tasks/pushNotificationConfig/delete': { params: legacyPushParams },
+    'tasks/pushNotificationConfig/set': { params: legacyPushSetParams, pushes: true },
+    'tasks/pushNotificationConfig/get': { params: legacyPushGetParams, pushes: true },
+    'tasks/pushNotificationConfig/list': { params: legacyTaskParams, pushes: true },
+    'tasks/pushNotificationConfig/delete': { params: legacyPushDeleteParams, pushes: true },
     'agent/getAuthenticatedExtendedCard': { params: anyParams, paramsOptional: true },
   },
 } as const satisfies Record<ProtocolVersion, Record<string, Method>>;

@@ -42,6 +42,13 @@ const part = wireObject({
   }
 });
 
+const pushConfig = {
+  id: optionalId,
+  url: z.string().min(1),
+  token: optionalText,
+  authentication: wireObject({ scheme: z.string().min(1), credentials: optionalText }).nullish(),
+};
+
 const message = wireObject({
   messageId: requiredId,
   contextId: optionalId,
@@ -57,7 +64,7 @@ export const sendMessageParams = wireObject({
   message,
   configuration: wireObject({
     acceptedOutputModes: boundedArray(z.string(), { max: MAX_MODES }).nullish(),
-    taskPushNotificationConfig: jsonObject.nullish(),
+    taskPushNotificationConfig: wireObject({ ...pushConfig, taskId: optionalId }).nullish(),
     historyLength,
     returnImmediately: optionalFlag,
   }).nullish(),
@@ -81,5 +88,13 @@ export const listTasksParams = wireObject({
   includeArtifacts: optionalFlag,
 });
 
-/** For operations that are refused whatever they say. */
+export const createPushConfigParams = wireObject({ ...pushConfig, taskId: requiredId });
+export const pushConfigParams = wireObject({ taskId: requiredId, id: requiredId });
+export const listPushConfigsParams = wireObject({
+  taskId: requiredId,
+  pageSize: z.number().int().min(0).max(LIMITS.listMax).nullish(),
+  pageToken: z.string().max(MAX_PAGE_TOKEN_CHARS).nullish(),
+});
+
+/** For operations that read nothing of it. */
 export const anyParams = jsonObject;

@@ -8,27 +8,43 @@ import {
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { DomainError, invalidParams } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { JsonObject } from '../../core/message.ts';
 import type { Frame, ListQuery, Operations } from '../../core/operations/operations.ts';
 import type { Incoming } from '../../core/ports/edge.ts';
 import type { ListFilter } from '../../core/ports/task-store.ts';
 import type { TaskState } from '../../core/task.ts';
 import { type Call, callOf } from './call.ts';
 import { toCoreMessage, toSdkEvent, toSdkMessage, toSdkTask } from './codec.ts';
+import type { Edge } from './edge.ts';
+import { holdToOffer } from './offer.ts';
+import { configOf, inlineConfig, type PushOptions, pushNotSupported, toWire } from './push-configs.ts';
 import { timestampMs } from './timestamp.ts';
+
+export interface HandlerOptions {
+  readonly operations: Operations;
+  readonly edge: Edge;
+  /** The card of a caller whose credentials name this tenant; absent: the agent has only its public one. */
+  readonly extendedCard?: (tenant: string | undefined) => JsonObject;
+  /** Absent: nobody is notified, and whoever asks for it is told so. */
+  readonly push?: PushOptions;
+}
 
 /**
  * The SDK's driving port over core's operations. What a method throws is kept on its call, because the transport
  * handlers reduce errors to code and text.
  */
-export function createRequestHandler(
-  operations: Operations,
-  capabilities: { readonly streaming: boolean },
-): A2ARequestHandler {
+export function createRequestHandler({ operations, edge, extendedCard, push }: HandlerOptions): A2ARequestHandler {
   return {
-    getAgentCard: async () => AgentCard.fromJSON({ capabilities }),
-    // 3.1.11: the card does not declare one, which is another error than declared and not configured.
+    // Read by the transport of 0.3 for this one field.
+    getAgentCard: async () => AgentCard.fromJSON({ capabilities: { streaming: edge.streaming } }),
+    // 3.1.11: a card that does not declare one is another error than declared and not configured.
     getAuthenticatedExtendedAgentCard: (_, context) =>
-      refuse(context, new DomainError('UNSUPPORTED_OPERATION', 'There is no extended agent card')),
+      run(context, async ({ tenant }) => {
+        if (!extendedCard) throw new DomainError('UNSUPPORTED_OPERATION', 'There is no extended agent card');
+        const card = AgentCard.fromJSON(extendedCard(tenant));
+        // Signed in the form of 1.0, which nobody can verify after the translation.
+        return context.requestedVersion === '0.3' ? { ...card, signatures: [] } : card;
+      }),
 
     sendMessage: (params, context) =>
       run(context, async (call) => {
@@ -73,11 +89,52 @@ export function createRequestHandler(
         return operations.subscribeToTask(call.profile, call.caller, subscription, call.signal);
       }),
 
-    createTaskPushNotificationConfig: (_, context) => refuse(context, pushNotSupported()),
-    getTaskPushNotificationConfig: (_, context) => refuse(context, pushNotSupported()),
-    listTaskPushNotificationConfigs: (_, context) => refuse(context, pushNotSupported()),
-    deleteTaskPushNotificationConfig: (_, context) => refuse(context, pushNotSupported()),
+    createTaskPushNotificationConfig: (params, context) =>
+      pushing(context, async (call, options) => {
+        const config = { ...configOf(params, options), taskId: params.taskId };
+        return toWire(await options.operations.create(call.caller, config));
+      }),
+    getTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      pushing(context, async (call, { operations: configs }) =>
+        // Only 0.3 may leave the id out.
+        toWire(await (id === '' ? configs.get(call.caller, taskId) : configs.get(call.caller, taskId, id))),
+      ),
+    listTaskPushNotificationConfigs: ({ taskId, pageSize, pageToken }, context) =>
+      pushing(context, async (call, { operations: configs }) => {
+        const page = await configs.list(call.caller, {
+          taskId,
+          ...(pageSize === 0 ? {} : { pageSize }),
+          ...(pageToken === '' ? {} : { after: pageToken }),
+        });
+        return { configs: page.configs.map(toWire), nextPageToken: page.next ?? '' };
+      }),
+    deleteTaskPushNotificationConfig: ({ taskId, id }, context) =>
+      pushing(context, (call, { operations: configs }) => configs.remove(call.caller, taskId, id)),
   };
+
+  function pushing<T>(context: ServerCallContext, work: (call: Call, options: PushOptions) => Promise<T>): Promise<T> {
+    return run(context, async (call) => {
+      if (!push) throw pushNotSupported();
+      await renew(call);
+      return work(call, push);
+    });
+  }
+
+  function incomingOf(params: SendMessageRequest, call: Call): Incoming {
+    if (params.message === undefined) throw invalidParams('message', 'is required');
+    const given = params.configuration?.taskPushNotificationConfig;
+    if (given !== undefined && !push) throw pushNotSupported();
+    if (edge.offer) holdToOffer(edge.offer, params);
+    const message = toCoreMessage(params.message);
+    const key = call.key === undefined ? message.messageId : call.key;
+    return {
+      caller: call.caller,
+      message,
+      deadlineMs: call.deadlineMs,
+      ...(key === null ? {} : { key }),
+      ...(given && push ? { pushConfig: inlineConfig(given, message, push) } : {}),
+    };
+  }
 
   /** A poll may bring a fresher token of the user. Sends carry theirs into their own commit. */
   async function renew(call: Call): Promise<void> {
@@ -95,10 +152,6 @@ async function run<T>(context: ServerCallContext, work: (call: Call) => Promise<
   }
 }
 
-function refuse(context: ServerCallContext, error: DomainError): Promise<never> {
-  return run(context, () => Promise.reject(error));
-}
-
 /** Errors need no keeping here: the transport handlers let those of a stream pass. */
 async function* stream(
   call: Call,
@@ -110,14 +163,6 @@ async function* stream(
     // A Message is the whole stream (3.1.2).
     if ('message' in frame.body) return;
   }
-}
-
-function incomingOf(params: SendMessageRequest, call: Call): Incoming {
-  if (params.configuration?.taskPushNotificationConfig !== undefined) throw pushNotSupported();
-  if (params.message === undefined) throw invalidParams('message', 'is required');
-  const message = toCoreMessage(params.message);
-  const key = call.key === undefined ? message.messageId : call.key;
-  return { caller: call.caller, message, deadlineMs: call.deadlineMs, ...(key === null ? {} : { key }) };
 }
 
 function queryOf(params: ListTasksRequest): ListQuery {
@@ -138,8 +183,4 @@ function filterOf({ contextId, status, statusTimestampAfter }: ListTasksRequest)
     ...(state === 'TASK_STATE_UNSPECIFIED' ? {} : { state: state as TaskState }),
     ...(statusSince === undefined ? {} : { statusSince }),
   };
-}
-
-function pushNotSupported(): DomainError {
-  return new DomainError('PUSH_NOT_SUPPORTED', 'Push notifications are not supported');
 }

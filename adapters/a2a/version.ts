@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 import type { Edge, ProtocolVersion } from './edge.ts';
+import { methodOf } from './methods.ts';
 
 /*
  * Which protocol a call speaks (A2A 1.0, 3.6). The header wins over the query parameter, a patch number is ignored, and
@@ -9,14 +10,29 @@ import type { Edge, ProtocolVersion } from './edge.ts';
 
 const VERSION = /^(\d+\.\d+)(?:\.\d+)?$/;
 
-export function negotiateVersion(edge: Edge, headers: IncomingHttpHeaders, query: string): ProtocolVersion {
+/** Throws DomainError VERSION_NOT_SUPPORTED. `method`: of the call, whatever version it is of. */
+export function negotiateVersion(
+  edge: Edge,
+  {
+    headers,
+    query,
+    method,
+  }: { readonly headers: IncomingHttpHeaders; readonly query: string; readonly method: string },
+): ProtocolVersion {
   const asked = versionAsked(headers, query);
-  const version = asked === '' ? edge.defaultVersion : VERSION.exec(asked)?.[1];
+  const version = asked === '' ? unsaidVersion(edge, method) : VERSION.exec(asked)?.[1];
   if ((version === '1.0' || version === '0.3') && edge.versions.includes(version)) return version;
   const served = `Supported A2A versions: ${edge.versions.join(', ')}`;
   if (version !== '0.3') throw new DomainError('VERSION_NOT_SUPPORTED', served);
   const said = asked === '' ? 'A call without A2A-Version speaks 0.3. ' : '';
   throw new DomainError('VERSION_NOT_SUPPORTED', `${said}${served}. ${legacyHint(edge)}`);
+}
+
+function unsaidVersion(edge: Edge, method: string): ProtocolVersion {
+  const { defaultVersion: version } = edge;
+  const other = version === '1.0' ? '0.3' : '1.0';
+  const isOther = edge.versionByMethod === true && methodOf(version, method) === undefined;
+  return isOther && edge.versions.includes(other) && methodOf(other, method) !== undefined ? other : version;
 }
 
 /** What a caller has to do whose client and our edge speak different versions. */

@@ -19,6 +19,8 @@ import { type Call, type Prepared, prepareCall } from './prepare.ts';
 import { refusal } from './refusal.ts';
 import { userTokenOf } from './user-token.ts';
 
+type ProtocolVersion = '1.0' | '0.3';
+
 export interface RovoEdgeOptions {
   /** Of FORGE_APP_ID, see parseForgeAppId. */
   readonly app: ForgeAppId;
@@ -33,6 +35,8 @@ export interface RovoEdgeOptions {
   readonly streamDeadlineMs: number;
   readonly chatDeadlineMs: number;
   readonly itemDeadlineMs: number;
+  /** ROVO_VERSIONS, at least one. */
+  readonly versions: readonly ProtocolVersion[];
   /** Makes the signature check that fulfils these rules; keys are its business. */
   readonly verifier: (rules: InvocationTokenRules) => VerifyInvocationToken;
   readonly tenants: Tenants;
@@ -52,9 +56,11 @@ export interface RovoSession {
 export interface RovoEdge {
   readonly name: 'rovo';
   readonly profile: EdgeProfile;
-  /** A proxy on the way may drop the header, and Rovo speaks nothing else. */
-  readonly defaultVersion: '1.0';
-  readonly versions: readonly ['1.0'];
+  /** A proxy on the way may drop the header that says it. */
+  readonly defaultVersion: ProtocolVersion;
+  readonly versions: readonly ProtocolVersion[];
+  /** Rovo's older form has no such header either, but methods of its own. */
+  readonly versionByMethod: true;
   readonly streaming: true;
   readonly legacyHint: string;
   /** Registers the installation and answers who calls. Rejects with DomainError. Reads headers only. */
@@ -89,8 +95,9 @@ export function createRovoEdge(options: RovoEdgeOptions): RovoEdge {
 
   return {
     name: 'rovo',
-    defaultVersion: '1.0',
-    versions: ['1.0'],
+    defaultVersion: options.versions.includes('1.0') ? '1.0' : '0.3',
+    versions: options.versions,
+    versionByMethod: true,
     streaming: true,
     legacyHint: 'Set version: "1.0" on the rovo:agentConnector module in manifest.yml and deploy the app again.',
     profile: {

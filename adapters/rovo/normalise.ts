@@ -4,12 +4,15 @@ import { isObject } from './payload.ts';
 
 /*
  * Jira's client prints proto defaults: `"contextId":""` means that there is none. They are dropped before the
- * parameters are validated, at the places where A2A has optional fields; what people or agents wrote (data, metadata)
- * stays as it came.
+ * parameters are validated, at the places where A2A 1.0 or 0.3 has optional fields; what people or agents wrote (data,
+ * metadata) stays as it came.
  */
 
 const OPTIONAL = ['tenant', 'contextId', 'taskId', 'pageToken', 'metadata', 'configuration'];
-const ID_METHODS = new Set(['GetTask', 'CancelTask', 'SubscribeToTask']);
+const ID_METHODS = new Set([
+  ...['GetTask', 'CancelTask', 'SubscribeToTask'],
+  ...['tasks/get', 'tasks/cancel', 'tasks/resubscribe'],
+]);
 
 function without(source: JsonObject, names: readonly string[]): JsonObject {
   const isDefault = (value: Json | undefined) =>
@@ -31,7 +34,7 @@ function normaliseMessage(message: JsonObject): JsonObject {
 }
 
 function normaliseConfiguration(configuration: Json): Json {
-  const optional = ['acceptedOutputModes', 'historyLength', 'taskPushNotificationConfig'];
+  const optional = ['acceptedOutputModes', 'historyLength', 'taskPushNotificationConfig', 'pushNotificationConfig'];
   return isObject(configuration) ? without(configuration, optional) : configuration;
 }
 

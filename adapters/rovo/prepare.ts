@@ -11,7 +11,7 @@ export interface Call {
 }
 
 export interface Prepared {
-  /** Ready to be validated as A2A 1.0. */
+  /** Ready to be validated in the version of A2A that the method is of. */
   readonly params: JsonObject;
   /** Deduplication key in place of the message id, when that one is a placeholder. */
   readonly key?: string;
@@ -44,7 +44,7 @@ function checkUser(parts: unknown, principal: string): void {
 }
 
 /**
- * From what Jira sends to what A2A 1.0 means. Pure. Throws DomainError INVALID_PARAMS; everything that only looks odd
+ * From what Jira sends to what A2A means, in 1.0 and in 0.3. Pure. Throws DomainError INVALID_PARAMS; everything that only looks odd
  * passes, for the validation behind it to judge.
  */
 export function prepareCall(call: Call, options: PrepareOptions): Prepared {

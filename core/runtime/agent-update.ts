@@ -172,3 +172,15 @@ export function checkUpdate(value: unknown): CheckedUpdate {
     ...(metadata ? { metadata } : {}),
   };
 }
+
+/** Throws a TypeError before the effect runs. */
+export function checkStepKey(key: unknown): void {
+  if (typeof key !== 'string' || !isStorableId(key)) {
+    throw new TypeError(`A step needs a key of 1 to ${LIMITS.idBytes} bytes without control characters`);
+  }
+}
+
+/** An effect that answers nothing resulted in null. Throws a TypeError for what is not JSON. */
+export function checkStepResult(value: unknown): Json {
+  return value === undefined ? null : json(value, 'a step result');
+}

@@ -9,6 +9,11 @@ export interface PrepareTurnDeps {
   readonly capabilities: (claimed: Claimed, signal: AbortSignal) => Promise<Capabilities>;
 }
 
+function earlierLimit(limit: number | undefined): number {
+  if (typeof limit !== 'number' || Number.isNaN(limit)) return LIMITS.earlierDefault;
+  return Math.max(0, Math.min(Math.trunc(limit), LIMITS.earlierMax));
+}
+
 /** What the agent gets; undefined when the task was erased. */
 export async function prepareTurn(
   { store, capabilities }: PrepareTurnDeps,
@@ -23,8 +28,7 @@ export async function prepareTurn(
     message: claimed.message,
     signal,
     capabilities: await capabilities(claimed, signal),
-    earlier: (limit = LIMITS.earlierDefault) =>
-      store.earlier(owner, contextId, id, Math.max(0, Math.min(limit, LIMITS.earlierMax))),
+    earlier: (limit) => store.earlier(owner, contextId, id, earlierLimit(limit)),
     inbox: () => writer.inbox(),
     // The store holds JSON, so the type of a replayed result is the caller's promise, as the port says.
     step: <T extends Json>(key: string, effect: (idempotencyKey: string) => Promise<T>) =>

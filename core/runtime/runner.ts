@@ -109,15 +109,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     },
     stop: async (drainMs) => {
       stopping.abort();
+      const reserveMs = Math.min(LIMITS.drainReserveMs, drainMs);
       const all = () => Promise.all([...turns.values()].map((turn) => turn.done));
       // A claim that is under way may still bring turns.
       const finish = async () => {
         await claiming;
         await all();
       };
-      await Promise.race([finish(), pause(clock, Math.max(0, drainMs - LIMITS.drainReserveMs))]);
+      await Promise.race([finish(), pause(clock, drainMs - reserveMs)]);
       for (const turn of turns.values()) turn.stop('shutdown');
-      await Promise.race([all(), pause(clock, LIMITS.drainReserveMs)]);
+      await Promise.race([all(), pause(clock, reserveMs)]);
       finished.abort();
       await loops;
     },

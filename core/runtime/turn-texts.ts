@@ -14,3 +14,14 @@ export const TURN_TEXTS = {
 /** Made once: an abort reason of its own, with its stack, for each turn was a twentieth of the work of a short one. */
 export const STOPPED = new DomainError('LEASE_LOST', 'The turn was stopped');
 export const ENDED = new DomainError('LEASE_LOST', 'The turn has ended');
+
+/** For the operator: what kind of thing was thrown. Its message may quote a token or a work item; that is for the log, which cleans it. */
+export function describeThrown(error: unknown): string {
+  try {
+    const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+    const kind = error instanceof Error && typeof name === 'string' ? name : 'a value that is no Error';
+    return (typeof code === 'string' ? `${kind}: ${code}` : kind).slice(0, 200);
+  } catch {
+    return 'a value that cannot be looked at';
+  }
+}

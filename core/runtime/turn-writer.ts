@@ -14,6 +14,7 @@ import { isDomainError } from '../errors.ts';
 import type { Json, JsonObject, Message } from '../message.ts';
 import { type Clock, type Digest, pause } from '../ports/clock.ts';
 import type { Change, Claimed, PendingMessage, TaskStore, TaskView, UpdateRequest } from '../ports/task-store.ts';
+import { checkStepKey, checkStepResult } from './agent-update.ts';
 import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
 
 /*
@@ -77,14 +78,21 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
   }
 
   async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    const until = clock.now() + deps.patienceMs;
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isDomainError(error, 'STORE_UNAVAILABLE') || clock.now() >= until) throw error;
-        await pause(clock, error.retryAfterMs ?? 500);
+    let patient = true;
+    const cancel = clock.timer(deps.patienceMs, () => {
+      patient = false;
+    });
+    try {
+      for (;;) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!isDomainError(error, 'STORE_UNAVAILABLE') || !patient) throw error;
+          await pause(clock, error.retryAfterMs ?? 500);
+        }
       }
+    } finally {
+      cancel();
     }
   }
 
@@ -170,10 +178,11 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     park: (command) => flushed(() => commit((view, handed) => decidePark(view, writer, { ...command, taken: handed }))),
     giveBack: () => flushed(() => commit((view, handed) => decideGiveBack(view, writer, handed))),
     step: async (key, effect) => {
+      checkStepKey(key);
       await serially(flush);
       const begun = await serially(() => patiently(() => store.beginStep(fence, key)));
       if (begun.result) return begun.result.value;
-      const value = await effect(digest(JSON.stringify([fence.taskId, fence.ordinal, key])));
+      const value = checkStepResult(await effect(digest(JSON.stringify([fence.taskId, fence.ordinal, key]))));
       return serially(() => patiently(() => store.endStep(fence, key, value)));
     },
     check: () => serially(() => commit(() => undefined)),

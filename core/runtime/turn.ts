@@ -9,7 +9,7 @@ import { isTerminal } from '../task.ts';
 import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
-import { ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
+import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
 /*
@@ -34,12 +34,6 @@ export interface RunningTurn {
   check(): void;
   /** Resolves when the slot is free. Never rejects. */
   readonly done: Promise<void>;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error
-    ? `${error.name}: ${error.message}`.slice(0, 500)
-    : 'a value that is no Error was thrown';
 }
 
 export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
@@ -155,7 +149,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     }
     if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
     telemetry.event('error', 'turn.failed', fields, error);
-    return writer.fail(saying(TURN_TEXTS.failed), describe(error));
+    return writer.fail(saying(TURN_TEXTS.failed), describeThrown(error));
   }
 
   async function interrupted(): Promise<void> {
@@ -165,12 +159,16 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     telemetry.event('info', 'turn.interrupted', { ...fields, recovery });
   }
 
-  /** The store was away for too long. The heartbeat will extend this lease again, so it must not be left behind. */
-  async function abandon(): Promise<void> {
+  /**
+   * The turn could not even be failed. The heartbeat will extend this lease again, so it must not be left behind: when the
+   * store was away for too long a `rerun` is given back, and whatever else it was would only happen again.
+   */
+  async function abandon(cause: unknown): Promise<void> {
     while (stopped === undefined) {
       try {
-        if (recovery === 'rerun') return await writer.giveBack();
-        return await writer.fail(saying(TURN_TEXTS.review), 'the store was not available');
+        const again = recovery === 'rerun' && isDomainError(cause, 'STORE_UNAVAILABLE');
+        if (again) return await writer.giveBack();
+        return await writer.fail(saying(TURN_TEXTS.review), describeThrown(cause));
       } catch (error) {
         if (!isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
       }
@@ -181,7 +179,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     .catch((error: unknown) => {
       if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
       telemetry.event('error', 'turn.abandoned', fields, error);
-      return abandon();
+      return abandon(error);
     })
     .catch((error: unknown) => telemetry.event('info', 'turn.fenced', fields, error));
   return {

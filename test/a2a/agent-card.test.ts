@@ -3,8 +3,9 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import Koa from 'koa';
-import { type AgentCardSource, createAgentCard } from '../../adapters/a2a/agent-card.ts';
-import { AGENT_CARD_PATH, createAgentCardEndpoint } from '../../adapters/a2a/agent-card-endpoint.ts';
+import { type AgentCardSource, createAgentCard, skillsOf } from '../../adapters/a2a/agent-card.ts';
+import { AGENT_CARD_PATH, createAgentCardEndpoint, KEY_SET_PATH } from '../../adapters/a2a/agent-card-endpoint.ts';
+import type { JsonObject } from '../../core/message.ts';
 
 const SOURCE: AgentCardSource = {
   name: 'Harbor agent',
@@ -12,19 +13,28 @@ const SOURCE: AgentCardSource = {
   version: '1.2.3',
   publicUrl: 'https://agent.example/',
   path: '/a2a',
+  httpJsonPath: '/a2a/v1',
   versions: ['0.3', '1.0'],
   streaming: true,
+  pushNotifications: true,
+  extendedCard: true,
+  extensions: [{ uri: 'urn:harbor:seal', description: 'Sealed answers', required: true }],
   auth: 'jwt',
   skills: [{ id: 'brief', name: 'Brief', description: 'Sums a work item up', tags: ['jira'], examples: ['Sum it up'] }],
   inputModes: ['text/plain', 'application/json'],
   outputModes: ['text/markdown', 'text/plain'],
 };
 
-async function serveCard(t: TestContext, source: AgentCardSource = SOURCE): Promise<string> {
+async function serveCard(
+  t: TestContext,
+  source: AgentCardSource = SOURCE,
+  more: { readonly keySet?: JsonObject } = {},
+): Promise<string> {
   const app = new Koa();
   app.use(
     createAgentCardEndpoint({
       card: createAgentCard(source),
+      ...more,
       lastModified: Date.parse('2026-11-30T10:00:00Z'),
       maxAgeSeconds: 300,
     }),
@@ -45,9 +55,15 @@ test('agent card: it is pure 1.0 in ProtoJSON', () => {
     version: '1.2.3',
     supportedInterfaces: [
       { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: 'https://agent.example/a2a/v1', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+    capabilities: {
+      streaming: true,
+      pushNotifications: true,
+      extendedAgentCard: true,
+      extensions: [{ uri: 'urn:harbor:seal', description: 'Sealed answers', required: true }],
+    },
     securitySchemes: {
       bearer: {
         httpAuthSecurityScheme: {
@@ -67,10 +83,26 @@ test('agent card: it is pure 1.0 in ProtoJSON', () => {
 });
 
 test('agent card: it says what is off', () => {
-  const card = createAgentCard({ ...SOURCE, versions: ['1.0'], streaming: false, auth: 'anonymous' });
+  const { httpJsonPath: _, ...jsonRpcOnly } = SOURCE;
+  const off = { streaming: false, pushNotifications: false, extendedCard: false, extensions: [] } as const;
+  const card = createAgentCard({ ...jsonRpcOnly, ...off, versions: ['1.0'], auth: 'anonymous' });
   assert.deepEqual(card.capabilities, { streaming: false, pushNotifications: false, extendedAgentCard: false });
   assert.equal((card.supportedInterfaces as unknown[]).length, 1);
   assert.equal('securitySchemes' in card || 'securityRequirements' in card, false);
+});
+
+test('agent card: with 0.3 alone there is neither an interface of 1.0 nor HTTP+JSON', () => {
+  assert.deepEqual(createAgentCard({ ...SOURCE, versions: ['0.3'] }).supportedInterfaces, [
+    { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  ]);
+});
+
+test('agent card: a caller whose credentials name a tenant is told to name it, where the protocol has a place', () => {
+  const interfaces = createAgentCard(SOURCE, { tenant: 't1' }).supportedInterfaces as readonly { tenant?: string }[];
+  assert.deepEqual(
+    interfaces.map(({ tenant }) => tenant),
+    ['t1', 't1', undefined],
+  );
 });
 
 const EMPTY: readonly (readonly [string, Partial<AgentCardSource>])[] = [
@@ -80,6 +112,7 @@ const EMPTY: readonly (readonly [string, Partial<AgentCardSource>])[] = [
   ['supportedInterfaces', { versions: [] }],
   ['defaultInputModes', { inputModes: [] }],
   ['defaultOutputModes', { outputModes: [] }],
+  ['skills', { skills: [] }],
   ['skill s', { skills: [{ id: 's', name: 'S', description: 'S', tags: [] }] }],
 ];
 for (const [field, changes] of EMPTY) {
@@ -89,9 +122,11 @@ for (const [field, changes] of EMPTY) {
 }
 
 test('agent card: an agent that names no skill is its own', () => {
-  assert.deepEqual(createAgentCard({ ...SOURCE, skills: [] }).skills, [
-    { id: 'answer', name: 'Harbor agent', description: 'Answers about work items', tags: ['agent'] },
-  ]);
+  const own = [{ id: 'answer', name: 'Harbor agent', description: 'Answers', tags: ['agent'] }];
+  for (const agent of [{}, { skills: [] }]) {
+    assert.deepEqual(skillsOf(agent, { name: 'Harbor agent', description: 'Answers' }), own);
+  }
+  assert.deepEqual(skillsOf({ skills: SOURCE.skills }, SOURCE), SOURCE.skills);
 });
 
 test('agent card: everybody gets it, with what a cache needs', async (t) => {
@@ -111,6 +146,17 @@ test('agent card: who has it is told so, who has another one gets it', async (t)
     assert.deepEqual(await conditional(url, match), { status: 304, length: 0, etag }, match);
   }
   assert.equal((await conditional(url, '"other"')).status, 200);
+});
+
+test('key set: it is served beside a signed card, with its own tag, and not at all beside another one', async (t) => {
+  const keySet = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'AA', kid: 'k1' }] };
+  const url = new URL(KEY_SET_PATH, await serveCard(t, SOURCE, { keySet }));
+  const response = await fetch(url);
+  assert.deepEqual(await response.json(), keySet);
+  assert.equal(response.headers.get('cache-control'), 'public, max-age=300');
+  const etag = response.headers.get('etag') ?? '';
+  assert.deepEqual(await conditional(url.href, etag), { status: 304, length: 0, etag });
+  assert.equal((await fetch(new URL(KEY_SET_PATH, await serveCard(t)))).status, 404);
 });
 
 test('agent card: it changes its tag with its text', async (t) => {

@@ -64,7 +64,7 @@ export interface Served {
   readonly shutdown: AbortController;
 }
 
-/** A real server on a free port with the endpoint at /a2a; everything else is a plain 404. */
+/** A real server on a free port with the endpoint at /a2a and /a2a/v1; everything else is a plain 404. */
 export async function serve(
   context: TestContext,
   options: Partial<Omit<EndpointOptions, 'operations'>> & {
@@ -84,6 +84,7 @@ export async function serve(
   app.use(
     createA2AEndpoint({
       path: '/a2a',
+      httpJsonPath: '/a2a/v1',
       edge: edgeOf(),
       telemetry: recordingTelemetry(events, counts),
       clock,

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { type AgentCardSource, createAgentCard } from '../../adapters/a2a/agent-card.ts';
+import { createCardSigner } from '../../adapters/a2a/card-signing.ts';
 import { type Answer, assertRefused, call, send } from './rpc.ts';
 import { edgeOf, serve } from './serve.ts';
+
+const CARD: AgentCardSource = {
+  ...{ name: 'a', description: 'b', version: '1', publicUrl: 'https://agent.example' },
+  ...{ path: '/a2a', httpJsonPath: '/a2a/v1', versions: ['1.0', '0.3'], auth: 'jwt' },
+  ...{ streaming: true, pushNotifications: false, extendedCard: true, extensions: [] },
+  skills: [{ id: 's', name: 's', description: 's', tags: ['s'] }],
+  ...{ inputModes: ['text/plain'], outputModes: ['text/plain'] },
+};
 
 const V1 = edgeOf({ versions: ['1.0'] });
 const ROVO_LIKE = edgeOf({ defaultVersion: '1.0', versions: ['1.0'], legacyHint: 'Set the manifest to 1.0.' });
@@ -147,4 +158,39 @@ test('0.3: push notification methods answer -32003', async (t) => {
     });
     assert.equal(answer.json.error.code, -32003, verb);
   }
+});
+
+test('versionByMethod: a call that does not say its version speaks the one that its method is of', async (t) => {
+  const edge = edgeOf({ defaultVersion: '1.0', versionByMethod: true });
+  const served = await serve(t, { edge });
+  const ask = (method: string, params: object) => call(served, method, params, { headers: { 'A2A-Version': '' } });
+  assert.equal((await ask('message/send', { message: LEGACY_MESSAGE })).json.result.kind, 'task');
+  assert.equal((await ask('GetTask', { id: 't1' })).json.result.status.state, 'TASK_STATE_COMPLETED');
+  assertRefused(await ask('Foo', {}), -32601);
+});
+
+test('versionByMethod: a version that is off is not spoken for its methods', async (t) => {
+  const served = await serve(t, { edge: { ...ROVO_LIKE, versionByMethod: true } });
+  const answer = await call(served, 'message/send', { message: LEGACY_MESSAGE }, { headers: { 'A2A-Version': '' } });
+  assertRefused(answer, -32601);
+  assert.match(answer.json.error.message, /Set the manifest to 1\.0\./);
+  assert.deepEqual(served.operations.calls, []);
+});
+
+test('0.3: the extended card is a card of 0.3, without a signature that nobody could verify', async (t) => {
+  const key = generateKeyPairSync('ed25519').privateKey;
+  const signer = createCardSigner({ kid: 'k1', alg: 'EdDSA', key }, 'https://agent.example/jwks.json');
+  const served = await serve(t, {
+    extendedCard: (tenant) => signer.sign(createAgentCard(CARD, tenant ? { tenant } : {})),
+  });
+  const legacy = await call(served, 'agent/getAuthenticatedExtendedCard', undefined, {
+    headers: { 'A2A-Version': '0.3' },
+  });
+  const { url, protocolVersion, preferredTransport, signatures } = legacy.json.result;
+  assert.deepEqual(
+    [url, protocolVersion, preferredTransport, signatures],
+    ['https://agent.example/a2a', '0.3', 'JSONRPC', undefined],
+  );
+  const { result } = (await call(served, 'GetExtendedAgentCard')).json;
+  assert.deepEqual(result, signer.sign(createAgentCard(CARD, { tenant: 't1' })));
 });

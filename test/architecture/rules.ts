@@ -30,6 +30,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'adapters/agents': adapter([]),
   'adapters/jira': adapter(['@forge/api', 'p-timeout', 'zod']),
   'adapters/jwks': adapter(['jose']),
+  'adapters/push': adapter([]),
   'adapters/rovo': adapter(['@koa/router', 'jose', 'zod']),
   'adapters/sqlite': adapter(['better-sqlite3'], 400),
   'adapters/vault': adapter(['jose']),

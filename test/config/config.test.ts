@@ -50,6 +50,7 @@ describe('defaults', () => {
       rovo: {
         appId: ARI,
         jwksUrl: 'https://forge.cdn.prod.atlassian-dev.net/.well-known/jwks.json',
+        versions: ['1.0'],
         waitMs: 10_000,
         syncDeadlineMs: 50_000,
         streamDeadlineMs: 890_000,
@@ -71,6 +72,8 @@ describe('defaults', () => {
       taskDeadlineMs: 86_400_000,
       versions: ['1.0', '0.3'],
       streaming: true,
+      httpJson: true,
+      requiredExtensions: [],
     });
   });
 
@@ -160,10 +163,12 @@ describe('refusals', () => {
     ['ROVO_API_HOSTS', 'https://api.atlassian.com'],
     ['A2A_VERSIONS', '1.0,2.0'],
     ['A2A_VERSIONS', ','],
-    ['A2A_PUSH', 'on'],
+    ['A2A_PUSH', 'true'],
+    ['A2A_PUSH_ALLOW', 'http://127.0.0.1'],
     ['A2A_JWKS_URL', 'http://login.example/keys'],
     ['A2A_REQUIRED_EXTENSIONS', 'tracing'],
-    ['A2A_REQUIRED_EXTENSIONS', 'https://example.com/ext/a'],
+    ['A2A_CARD_SIGNING_KEY', 'secret'],
+    ['A2A_CARD_SIGNING_KEY', '{"kty":"oct","k":"c2VjcmV0"}'],
     ['OPS_PORT', '0'],
     ['CREDENTIALS_KEY', 'short'],
     ['CREDENTIALS_KEY', `${KEY_A},${Buffer.alloc(31).toString('base64')}`],
@@ -281,6 +286,9 @@ describe('forms', () => {
     assert.deepEqual(config.a2a?.versions, ['1.0']);
     assert.equal(config.a2a?.streaming, false);
     assert.equal(config.host, '::1');
+    assert.equal(config.a2a?.push, undefined);
+    const push = loadConfig({ A2A_AUTH: 'anonymous', A2A_PUSH: 'on', A2A_PUSH_ALLOW: 'LOCALHOST:9000,[::1]' });
+    assert.deepEqual(push.a2a?.push, { allowedHosts: ['localhost:9000', '[::1]'] });
   });
 });
 
@@ -304,5 +312,15 @@ describe('warnings', () => {
       'A2A_JWT_ISSUER has no effect while A2A_AUTH is anonymous',
       'ROVO_WAIT_MS has no effect while FORGE_APP_ID is not set',
     ]);
+    assert.deepEqual(loadConfig({ FORGE_APP_ID: APP, A2A_PUSH_ALLOW: '127.0.0.1' }).warnings, [
+      'A2A_PUSH_ALLOW has no effect while A2A_PUSH is off',
+    ]);
+  });
+
+  test('config: push that is on says that nothing is delivered', () => {
+    assert.match(
+      loadConfig({ A2A_AUTH: 'anonymous', A2A_PUSH: 'on' }).warnings.join(),
+      /A2A_PUSH is on.*delivers nothing/,
+    );
   });
 });

@@ -96,6 +96,7 @@ export async function createWorld(): Promise<World> {
       streamDeadlineMs: 890_000,
       chatDeadlineMs: 1_740_000,
       itemDeadlineMs: 3_540_000,
+      versions: ['1.0'],
       verifier: (rules) => createTokenVerifier({ ...rules, keySet, clock }),
       tenants: counted,
       clock,

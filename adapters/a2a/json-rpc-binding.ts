@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import type { JsonAnswer } from './answer.ts';
+import type { Binding, CallRequest, Exchange, Failure, JsonReply, StreamReply } from './binding.ts';
+import { JSON_TYPE, unreadableBody } from './body-type.ts';
+import type { Edge, ProtocolVersion } from './edge.ts';
+import { parseEnvelope, type RpcCall, type RpcId } from './envelope.ts';
+import { protocolError, retryHeader, severityOf, type WireError, wireError } from './error-table.ts';
+import type { StreamSource } from './event-stream.ts';
+import { methodOf } from './methods.ts';
+import type { Perform, ResultStream } from './perform.ts';
+import { legacyHint, negotiateVersion } from './version.ts';
+
+/*
+ * JSON-RPC (A2A 1.0, 9). From authentication on every answer is a 200, because clients hide a JSON-RPC error behind any
+ * other status. The checks stand in the order in which a caller learns most: envelope, version, method, params.
+ */
+
+export function createJsonRpcBinding(options: {
+  /** Served with and without a slash at the end, never redirected. */
+  readonly path: string;
+  readonly edge: Edge;
+  readonly perform: Perform;
+  readonly telemetry: Telemetry;
+}): Binding {
+  const { path, edge, perform, telemetry } = options;
+  const notPost = {
+    error: protocolError('METHOD_NOT_ALLOWED', 'JSON-RPC calls are POST requests'),
+    headers: { Allow: 'POST' },
+  };
+
+  async function performCall(request: CallRequest, headers: IncomingHttpHeaders, query: string) {
+    const parsed = parseEnvelope(request.body);
+    if ('refused' in parsed) return { ...refused(parsed.id, parsed.refused, '1.0'), method: 'none' };
+    const { call } = parsed;
+    let version: ProtocolVersion = '1.0';
+    let method = 'none';
+    const failure = (error: unknown): Failure => {
+      const severity = severityOf(error);
+      if (severity !== undefined) telemetry.event(severity, 'request.failed', { edge: edge.name, method }, error);
+      return refused(call.id, wireError(error), version);
+    };
+    try {
+      version = negotiateVersion(edge, { headers, query, method: call.method });
+      const known = methodOf(version, call.method);
+      if (known === undefined) return { ...refused(call.id, methodNotFound(edge, version, call), version), method };
+      method = call.method;
+      const { session, signal } = request;
+      const answer = await perform({
+        ...{ session, version, headers, signal },
+        ...{ name: method, method: known, params: call.params },
+      });
+      if ('results' in answer) return { frames: framesOf(answer.results, call.id), method, failure };
+      return { answer: ok({ jsonrpc: '2.0', id: call.id, result: answer.result }), method, outcome: 'ok' };
+    } catch (error) {
+      return { ...failure(error), method };
+    }
+  }
+
+  return {
+    open(request): Exchange | undefined {
+      if (request.path !== path && request.path !== `${path}/`) return undefined;
+      return {
+        ...(request.method === 'POST' ? {} : { refused: notPost }),
+        refusal: (error, authenticated) =>
+          authenticated ? ok(envelopeOf(null, error)) : { ...answerTo(null, error), status: error.http },
+        unreadable: () => unreadableBody(request.headers, [JSON_TYPE]),
+        perform: (call): Promise<JsonReply | StreamReply> => performCall(call, request.headers, request.query),
+      };
+    },
+  };
+}
+
+function ok(body: object): JsonAnswer {
+  return { status: 200, json: JSON.stringify(body) };
+}
+
+function answerTo(id: RpcId | null, error: WireError): JsonAnswer {
+  return { ...ok(envelopeOf(id, error)), headers: retryHeader(error) };
+}
+
+function envelopeOf(id: RpcId | null, { jsonRpc, message, details }: WireError, version: ProtocolVersion = '1.0') {
+  // Clients of 0.3 expect an object or nothing where 1.0 has its list of details.
+  const data = version === '0.3' ? { details } : details;
+  return { jsonrpc: '2.0', id, error: { code: jsonRpc, message, data } };
+}
+
+function refused(id: RpcId | null, error: WireError, version: ProtocolVersion): Failure {
+  return { answer: ok(envelopeOf(id, error, version)), outcome: String(error.jsonRpc) };
+}
+
+function methodNotFound(edge: Edge, version: ProtocolVersion, call: RpcCall): WireError {
+  const other = version === '1.0' ? '0.3' : '1.0';
+  if (methodOf(other, call.method) === undefined) return protocolError('METHOD_NOT_FOUND', 'Method not found');
+  const hint = version === '1.0' ? legacyHint(edge) : 'Send the header A2A-Version: 1.0.';
+  return protocolError(
+    'METHOD_NOT_FOUND',
+    `This is a method of A2A ${other}, the call was made as ${version}. ${hint}`,
+  );
+}
+
+function framesOf(results: ResultStream, id: RpcId): StreamSource {
+  return {
+    next: async () => {
+      const step = await results.next();
+      if (step === undefined) return undefined;
+      const { result, sequence } = step;
+      return { json: JSON.stringify({ jsonrpc: '2.0', id, result }), sequence };
+    },
+    close: results.close,
+  };
+}

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { JsonRpcTransportHandler } from '@a2a-js/sdk/server';
+import { DomainError } from '../../core/errors.ts';
+import { type Call, contextOf } from './call.ts';
+import type { Edge, PreparedCall, ProtocolVersion, Session } from './edge.ts';
+import { isRecord } from './envelope.ts';
+import { requireExtensions } from './extensions.ts';
+import type { Method } from './methods.ts';
+import { pushNotSupported } from './push-configs.ts';
+import { createRequestHandler, type HandlerOptions } from './request-handler.ts';
+import { paramsOf, validateParams } from './validation.ts';
+
+/*
+ * One call of one operation, whatever binding it came by: what it may say is checked, then the SDK's transport handler
+ * maps to and from the wire. Its envelope is ours on both sides and never leaves this file, so that every binding
+ * answers with the same bytes.
+ */
+
+export interface OperationCall {
+  readonly session: Session;
+  readonly version: ProtocolVersion;
+  readonly name: string;
+  readonly method: Method;
+  /** As they came; undefined when absent. */
+  readonly params: unknown;
+  readonly headers: IncomingHttpHeaders;
+  readonly signal: AbortSignal;
+}
+
+export interface ResultStream {
+  /** Undefined at the end. `sequence`: of the event within its task. */
+  next(): Promise<{ readonly result: unknown; readonly sequence: number | undefined } | undefined>;
+  close(): Promise<void>;
+}
+
+export type Performed = { readonly result: unknown } | { readonly results: ResultStream };
+
+/** Rejects with whatever the operation refused; the SDK's shortened errors are replaced by those our handler kept. */
+export type Perform = (call: OperationCall) => Promise<Performed>;
+
+export function createPerform(options: HandlerOptions): Perform {
+  const { edge } = options;
+  const handler = createRequestHandler(options);
+  const transports = {
+    '1.0': new JsonRpcTransportHandler(handler),
+    '0.3': new LegacyJsonRpcTransportHandler(handler),
+  };
+
+  return async (call) => {
+    const { session, version, name, method } = call;
+    if (method.streams && !edge.streaming) {
+      throw new DomainError('UNSUPPORTED_OPERATION', 'Streaming is not supported');
+    }
+    // Before the params: what is wrong with them does not matter to somebody who gets nothing anyway.
+    if (method.pushes && !options.push) throw pushNotSupported();
+    if (edge.offer) requireExtensions(edge.offer, name, call.headers);
+    const prepared = session.prepare({ method: name, params: paramsOf(method, call.params) });
+    const params = validateParams(method, prepared.params, session);
+    const state = callState(edge, call, prepared);
+    const answer = await transports[version].handle(
+      { jsonrpc: '2.0', id: 0, method: name, params },
+      contextOf(state, version),
+    );
+    if (Symbol.asyncIterator in answer) return { results: resultsOf(answer, state) };
+    if ('error' in answer) throw state.failure ? state.failure.error : sdkFailure(answer.error);
+    return { result: answer.result };
+  };
+}
+
+function callState(edge: Edge, call: OperationCall, prepared: PreparedCall): Call {
+  const { caller, tenant } = call.session;
+  return {
+    caller: prepared.delegate === undefined ? caller : { ...caller, delegate: prepared.delegate },
+    tenant,
+    profile: edge.profile,
+    key: prepared.key,
+    deadlineMs: prepared.deadlineMs,
+    after: edge.profile.lastEventId ? eventId(call.headers['last-event-id']) : undefined,
+    signal: call.signal,
+    sequence: undefined,
+    failure: undefined,
+  };
+}
+
+/** An error that did not come from our handler: the SDK found a fault that validation let pass. */
+function sdkFailure(error: unknown): Error {
+  return isRecord(error) && error.code === -32602
+    ? new DomainError('INVALID_PARAMS', 'Invalid parameters')
+    : new Error('the transport handler refused', { cause: error });
+}
+
+function resultsOf(answers: AsyncGenerator<unknown, void, undefined>, call: Call): ResultStream {
+  return {
+    next: async () => {
+      const { done, value } = await answers.next();
+      return done ? undefined : { result: isRecord(value) ? value.result : undefined, sequence: call.sequence };
+    },
+    close: async () => {
+      await answers.return();
+    },
+  };
+}
+
+function eventId(header: string | string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^[1-9]\d{0,14}$/.test(header) ? Number(header) : undefined;
+}
