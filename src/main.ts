@@ -10,12 +10,18 @@ import { packageVersion } from './version.ts';
  * The first SIGTERM or SIGINT drains and exits 0, a second one exits at once.
  */
 
+const ALIVE_MS = 60_000;
+
 async function main(): Promise<void> {
   const config = loadConfig(readEnvironment(process.env));
   const telemetry = createTelemetry({ level: config.logLevel, processMetrics: true });
   for (const warning of config.warnings) telemetry.event('warn', 'config.warning', { warning });
   process.on('unhandledRejection', (error) => telemetry.event('error', 'process.unhandled_rejection', {}, error));
   const service = await compose(config, telemetry);
+  // Timers of ours keep no process alive, and a turn may wait on nothing else: without this one a drain could end early,
+  // with the exit code of success.
+  const alive = setInterval(() => undefined, ALIVE_MS);
+  process.exitCode = 1;
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
@@ -23,6 +29,7 @@ async function main(): Promise<void> {
     telemetry.event('info', 'service.stopping', { signal });
     service.stop().then(
       () => {
+        clearInterval(alive);
         telemetry.event('info', 'service.stopped');
         process.exit(0);
       },

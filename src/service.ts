@@ -34,7 +34,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Time within DRAIN_MS that is kept for ending streams and closing the store. */
+/** Time within DRAIN_MS that is kept for ending streams and closing the store, at most a quarter of it. */
 const CLOSING_MS = 1_000;
 
 export function createService(parts: ServiceParts): Service {
@@ -78,9 +78,10 @@ export function createService(parts: ServiceParts): Service {
     stop: async () => {
       stopping = true;
       for (const server of servers) server.refuse();
-      await runner?.stop(config.drainMs - CLOSING_MS);
+      const closingMs = Math.min(CLOSING_MS, config.drainMs / 4);
+      await runner?.stop(config.drainMs - closingMs);
       shutdown.abort();
-      await Promise.all([...servers.map((server) => server.close(CLOSING_MS / 2)), janitor.stop()]);
+      await Promise.all([...servers.map((server) => server.close(closingMs / 2)), janitor.stop()]);
       parts.release();
       await store.close();
     },

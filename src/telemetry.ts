@@ -51,7 +51,12 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
   const telemetry: ServiceTelemetry = {
     event(level, name, fields = {}, error = undefined) {
       if (!log.isLevelEnabled(level)) return;
-      log[level]({ event: name, ...logRecord(fields, error) });
+      try {
+        log[level]({ event: name, ...logRecord(fields, error) });
+      } catch {
+        // Whoever logs is often handling a failure already, and gets no second one from here.
+        log.error({ event: 'telemetry.event_failed' });
+      }
     },
     count(name, labels = {}, by = 1) {
       const found = instruments.get(name);

@@ -32,6 +32,12 @@ describe('an agent that', () => {
         throw SECRET;
       },
     ],
+    [
+      'throws what nobody can look at',
+      untyped(() => {
+        throw new Proxy(Object.create(null), { get: () => assert.fail(SECRET) });
+      }),
+    ],
     ['throws before it iterates', untyped(() => assert.fail(SECRET))],
     ['answers nothing iterable', untyped(() => ({ text: SECRET }))],
     ['answers undefined', untyped(() => undefined)],

@@ -108,6 +108,23 @@ describe('a lost lease, recovery review', () => {
 });
 
 describe('a lost lease, recovery rerun', () => {
+  it('a step that results in nothing is stored as null, one that is no JSON fails before it is stored', async (t) => {
+    const results: unknown[] = [];
+    const core = await createCore(t, {
+      agent: async function* ({ step }) {
+        results.push(await step('nothing', (async () => undefined) as unknown as () => Promise<null>));
+        const odd = (async () => 1n) as unknown as () => Promise<number>;
+        results.push(await step('odd', odd).catch((error: unknown) => String(error)));
+        results.push(await step('', async () => 1).catch((error: unknown) => String(error)));
+        yield { state: 'TASK_STATE_COMPLETED' };
+      },
+    });
+    await createClient(core).send('go');
+    assert.equal(results[0], null);
+    assert.match(String(results[1]), /TypeError: .* a step result/);
+    assert.match(String(results[2]), /TypeError: A step needs a key/);
+  });
+
   it('finished steps answer their result, one that was cut off runs again with the same idempotency key', async (t) => {
     const reached = createGate();
     const effects: string[] = [];

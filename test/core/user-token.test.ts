@@ -94,13 +94,15 @@ describe('a user token', () => {
     assert.equal(statusText(await without.settled(parked.id)), 'read with good');
   });
 
-  it('that is older than the stored one wakes nobody', async (t) => {
-    const { core, as, runs } = await createSite(t);
+  it('that ends earlier than the refused one wakes it all the same, and the refused one cannot push it out', async (t) => {
+    const { core, as, good, runs } = await createSite(t);
     const now = core.clock.now();
     const parked = await as('bad', now + 2 * HOUR).send('start');
-    await core.operations.renewUserToken(as('stale', now + HOUR).caller);
-    assert.equal((await as('bad').get(parked.id)).status.state, 'TASK_STATE_AUTH_REQUIRED');
+    await core.operations.renewUserToken(as('bad', now + 2 * HOUR).caller);
     assert.deepEqual(runs, ['start']);
+    good.add('shorter');
+    await core.operations.renewUserToken(as('shorter', now + HOUR).caller);
+    assert.equal(statusText(await as('shorter', now + HOUR).settled(parked.id)), 'read with shorter');
   });
 
   it('of another user wakes nobody', async (t) => {
