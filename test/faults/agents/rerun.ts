@@ -1,0 +1,3 @@
+import { createCountingAgent } from './counting.ts';
+
+export const agent = createCountingAgent('rerun');
