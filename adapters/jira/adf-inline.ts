@@ -85,10 +85,21 @@ const MARKERS: readonly (readonly [string, (inner: string, mark: AdfNode) => str
   ['em', (inner) => wrap(inner, '*')],
 ];
 
-/** Keeps apart what would mean something else together: `!` and a link make an image, two code spans one broken one. */
-function joined(before: string, after: string): string {
-  if (before.endsWith('!') && after.startsWith('[')) return `${before.slice(0, -1)}\\!${after}`;
-  return before.endsWith('`') && after.startsWith('`') ? `${before} ${after}` : before + after;
+/**
+ * Puts pieces one after the other and keeps apart what would mean something else together: `!` and a link make an
+ * image, two code spans one broken one. Only neighbours are looked at: asking the text so far how it ends would copy
+ * all of it for each piece.
+ */
+function joined(pieces: readonly string[]): string {
+  const out: string[] = [];
+  for (const piece of pieces) {
+    if (piece === '') continue;
+    const before = out.at(-1) ?? '';
+    if (before.endsWith('!') && piece.startsWith('[')) out[out.length - 1] = `${before.slice(0, -1)}\\!`;
+    else if (before.endsWith('`') && piece.startsWith('`')) out.push(' ');
+    out.push(piece);
+  }
+  return out.join('');
 }
 
 const isCode = (node: AdfNode | undefined): node is AdfNode =>
@@ -101,18 +112,18 @@ function leaf(node: AdfNode): string {
 
 /** Code texts that touch are one span. */
 function leaves(nodes: readonly AdfNode[]): string {
-  let out = '';
+  const pieces: string[] = [];
   for (let at = 0; at < nodes.length; at += 1) {
     let code = '';
     for (let node = nodes[at]; isCode(node); node = nodes[at]) {
       code += node.text;
       at += 1;
     }
-    out = joined(out, codeSpan(code));
+    pieces.push(codeSpan(code));
     const node = nodes[at];
-    if (node) out = joined(out, leaf(node));
+    if (node) pieces.push(leaf(node));
   }
-  return out;
+  return joined(pieces);
 }
 
 /**
@@ -123,7 +134,7 @@ function marked(nodes: readonly AdfNode[], level: number): string {
   const [type, render] = MARKERS[level] ?? [];
   if (type === undefined || render === undefined) return leaves(nodes);
   const markOf = (node: AdfNode) => node.marks.find((mark) => mark.type === type);
-  let out = '';
+  const pieces: string[] = [];
   for (let at = 0; at < nodes.length; ) {
     const first = nodes[at];
     const mark = first && markOf(first);
@@ -134,10 +145,10 @@ function marked(nodes: readonly AdfNode[], level: number): string {
       if ((other === undefined) !== (mark === undefined) || other?.attrs.href !== mark?.attrs.href) break;
     }
     const inner = marked(nodes.slice(at, end), level + 1);
-    out = joined(out, mark ? render(inner, mark) : inner);
+    pieces.push(mark ? render(inner, mark) : inner);
     at = end;
   }
-  return out;
+  return joined(pieces);
 }
 
 /** Inline nodes as markdown; a hard break is a newline. */

@@ -103,13 +103,17 @@ function table(node: AdfNode): string {
   const width = Math.max(0, ...rows.map((row) => row.length));
   const [head, ...body] = rows;
   if (head === undefined || width === 0) return blocks(node.content);
-  const line = (cells: readonly string[]) =>
-    `| ${Array.from({ length: width }, (_, column) => cells[column] ?? '').join(' | ')} |`;
-  return [line(head), `|${' --- |'.repeat(width)}`, ...body.map(line)].join('\n');
+  // Only the head needs every column: rows may be shorter, and filling thousands of them for one wide one has no end.
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const filled = Array.from({ length: width }, (_, column) => head[column] ?? '');
+  return [line(filled), `|${' --- |'.repeat(width)}`, ...body.map(line)].join('\n');
 }
 
-/** A pipe ends a cell even inside a code span; elsewhere it is escaped already. */
-const tableCell = (cell: AdfNode): string => cellText(cell.content).replace(/(?<!\\)\|/g, '\\|');
+/** A pipe ends a cell even inside a code span, unless an odd number of backslashes stands before it. */
+const tableCell = (cell: AdfNode): string =>
+  cellText(cell.content).replace(/(?<!\\)(\\*)\|/g, (all, slashes: string) =>
+    slashes.length % 2 === 1 ? all : `${slashes}\\|`,
+  );
 
 function extraColumns(cell: AdfNode): readonly string[] {
   const span = cell.attrs.colspan;

@@ -20,6 +20,9 @@ describe('withoutLiveMentions', () => {
     ['nested brackets lose their link', '[@A[b]c](~1)', '[@A[b]c]\\(~1)'],
     ['a mention around a mention loses its link', '[@A [@B](~1)](~2)', '[@A B]\\(~2)'],
     ['a reference definition is none any more', '[@A][1]\n\n[1]: ~557057:x', '[@A][1]\n\n[1]\\: ~557057:x'],
+    ['an escaped backslash does not save the wiki spelling', '\\\\[~accountid:x]', '\\\\\\[~accountid:x]'],
+    ['the wiki spelling that is escaped stays', '\\[~accountid:x]', '\\[~accountid:x]'],
+    ['a target on the next line of a quote counts', '> [@A](\n> ~1)', '> A'],
     ['the wiki spelling is text', 'cc [~accountid:557057:x]', 'cc \\[~accountid:557057:x]'],
   ];
   for (const [name, given, expected] of cases) {
@@ -41,20 +44,24 @@ describe('withoutLiveMentions', () => {
       '<',
       '&#126;',
       ':',
+      '>',
+      '\\\\',
+      '[~id]',
       '](~',
       '[@B](~1)',
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
         const escapesGone = withoutLiveMentions(pieces.join('')).replace(/\\[\s\S]/g, 'x');
-        assert.doesNotMatch(escapesGone, /\]\(\s*<?(?:~|&#126;)|\]:\s*<?~/);
+        assert.doesNotMatch(escapesGone, /\]\([\s>]*<?(?:~|&#126;)|\]:[\s>]*<?~/);
+        assert.doesNotMatch(withoutLiveMentions(pieces.join('')), /(?<!\\)(?:\\\\)*\[~[^\]\s]{1,256}\]/);
       }),
       { numRuns: 5_000 },
     );
   });
 
   it('takes linear time on hostile input', () => {
-    for (const unit of ['[', '](~', '\\', '[@a', '[](~', ']:  ', '[\\]', '\\[', '[\\a']) {
+    for (const unit of ['[', '](~', '\\', '[@a', '[](~', ']:  ', '](> ', '[\\]', '\\[', '[\\a']) {
       const began = performance.now();
       withoutLiveMentions(unit.repeat(100_000));
       assert.ok(performance.now() - began < 2_000, `slow on ${JSON.stringify(unit)}`);

@@ -119,14 +119,14 @@ describe('adfToMarkdown', () => {
       '| a | b |\n| --- | --- |\n| 1\\|2 3 | x; y |',
     ],
     [
-      'short rows are filled, wide cells count',
+      'a short head is filled, a short row is left short, wide cells count',
       doc(
         of('table', [
           of('tableRow', [of('tableHeader', [p('a')], { colspan: 2 }), cell('tableHeader', p('b'))]),
           of('tableRow', [cell('tableCell', p(text('c|d', code)))]),
         ]),
       ),
-      '| a |  | b |\n| --- | --- | --- |\n| `c\\|d` |  |  |',
+      '| a |  | b |\n| --- | --- | --- |\n| `c\\|d` |',
     ],
     [
       'a mention is the plain name',
@@ -209,8 +209,47 @@ describe('adfToMarkdown', () => {
     assert.match(adfToMarkdown(doc(p('x'.repeat(500_000)))), /…$/);
   });
 
+  it('a pipe in code never ends its cell, however many backslashes stand before it', () => {
+    for (const slashes of ['', '\\', '\\\\', '\\\\\\']) {
+      const row = of('tableRow', [cell('tableCell', p(text(`a${slashes}|b`, code))), cell('tableCell', p('c'))]);
+      const [line = ''] = adfToMarkdown(doc(of('table', [row]))).split('\n');
+      assert.equal(line.replace(/\\[\s\S]/g, '').split('|').length, 4, line);
+    }
+  });
+
+  it('as many nodes as a document may have take no long time, whatever they are', () => {
+    const url = `https://x.example/${'\u4e2d'.repeat(60)}`;
+    const hostile: readonly Node[] = [
+      p(...Array.from({ length: 19_000 }, () => of('inlineCard', [], { url }))),
+      p(...Array.from({ length: 19_000 }, (_, at) => text('a', ...(at % 2 ? [link(url)] : [])))),
+      p(...Array.from({ length: 19_000 }, (_, at) => (at % 2 ? text('a', code) : of('hardBreak')))),
+      of(
+        'tableCell',
+        Array.from({ length: 19_000 }, (_, at) => (at % 2 ? of('inlineCard', [], { url }) : p('a'))),
+      ),
+      of('bulletList', [item(...Array.from({ length: 9_000 }, () => of('blockCard', [], { url })))]),
+    ];
+    for (const node of hostile) {
+      const began = process.cpuUsage();
+      assert.ok(adfToMarkdown(doc(node)).length > 19_000);
+      const { user, system } = process.cpuUsage(began);
+      // Half a second at most; to copy the text so far for each node took minutes.
+      assert.ok((user + system) / 1e6 < 10, `${(user + system) / 1e6} s for ${String(node.type)}`);
+    }
+  });
+
+  it('one wide row among many rows does not multiply', () => {
+    const wide = of(
+      'tableRow',
+      Array.from({ length: 5_000 }, () => of('tableCell', [], { colspan: 20 })),
+    );
+    const rows = Array.from({ length: 14_000 }, () => of('tableRow'));
+    assert.ok(adfToMarkdown(doc(of('table', [wide, ...rows]))).length < 2_000_000);
+    assert.ok(adfToMarkdown(doc(of('table', [...rows, wide]))).length < 2_000_000);
+  });
+
   it('hostile text takes no long time', () => {
-    for (const unit of ['*', ' ', '#', '[', '`', '\\', '&', '](~', '\n', '|', ' \n']) {
+    for (const unit of ['*', ' ', '#', '[', '`', '\\', '&', '](~', '\n', '|', ' \n', '\\|']) {
       const value = unit.repeat(30_000);
       const began = performance.now();
       adfToMarkdown(doc(p(text(value, strong)), of('heading', [text(`a${value}b`)]), of('codeBlock', [text(value)])));

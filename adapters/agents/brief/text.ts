@@ -1,11 +1,11 @@
 import { clip, escapeMarkdown, withoutLiveMentions } from '../../../core/markdown.ts';
+import { closesFence, type Fence, fenceOf, inertLines, openSpan } from './inert-markdown.ts';
 
 /*
  * Everything that people wrote in Jira passes through one of these functions before it becomes part of an answer: it is
  * untrusted, may be of any length, and must neither break our markup nor notify anybody.
  */
 
-const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})/;
 // A renderer may look for our own folds by text alone, also inside code, so that not even an escaped one may stay.
 const FOLD_TAG = /\\?<(?=\s{0,8}\/?\s{0,8}(?:details|summary))/gi;
 
@@ -14,48 +14,43 @@ export function plain(text: string, maxChars = 200): string {
   return escapeMarkdown(clip(text.replace(/\s+/g, ' ').trim(), maxChars).replace(FOLD_TAG, '‹'));
 }
 
-function inert(markdown: string): string {
-  let fence: string | undefined;
-  const lines = withoutLiveMentions(markdown).replace(FOLD_TAG, '‹').split('\n');
-  return lines
-    .map((line) => {
-      const mark = FENCE.exec(line)?.[1];
-      const inside = fence !== undefined || mark !== undefined;
-      if (mark !== undefined && fence === undefined) fence = mark;
-      else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
-      return inside ? line : line.replace(/(?<!\\)<(?=[A-Za-z/!?])/g, '\\<');
-    })
-    .join('\n');
-}
-
-/**
- * Foreign markdown as a quote: cut at a line where that is possible, without HTML and live mentions. The quote also
- * ends whatever was left open inside, such as a code block.
- */
-export function quote(markdown: string, maxChars: number): string {
+/** At most `maxChars` of the text, cut at a line where that is possible. A code span that is cut keeps its end. */
+function firstLines(text: string, maxChars: number): readonly string[] {
   const lines: string[] = [];
   let left = maxChars;
-  for (const line of inert(markdown.trim()).split('\n')) {
+  for (const line of text.split('\n')) {
     if (line.length > left) {
-      lines.push(left > maxChars / 2 ? clip(line, left) : '…');
-      break;
+      const cut = clip(line, left);
+      return [...lines, left > maxChars / 2 ? cut + openSpan(cut, line) : '…'];
     }
     lines.push(line);
     left -= line.length + 1;
   }
-  return lines.map((line) => (line === '' ? '>' : `> ${line}`)).join('\n');
+  return lines;
+}
+
+/**
+ * Foreign markdown as a quote: cut, without HTML and live mentions. Whatever was left open inside, such as a code
+ * block, ends in it.
+ */
+export function quote(markdown: string, maxChars: number): string {
+  const text = withoutLiveMentions(markdown.replace(/\r\n?/g, '\n').trim()).replace(FOLD_TAG, '‹');
+  // Cut first: what a cut opens has to be seen by what makes it inert.
+  return inertLines(firstLines(text, maxChars))
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
 }
 
 /** What foreign markdown says, without its markup and code blocks; plain text, still to be escaped. */
 export function spoken(markdown: string): string {
-  let fence: string | undefined;
+  let fence: Fence | undefined;
   const lines: string[] = [];
   for (const line of withoutLiveMentions(markdown.slice(0, 20_000)).split('\n')) {
-    const mark = FENCE.exec(line)?.[1];
-    if (fence === undefined && mark === undefined) {
+    const opening = fenceOf(line);
+    if (fence === undefined && opening === undefined) {
       lines.push(line.replace(/^[ \t>]*(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,9}[.)][ \t])?/, ''));
-    } else if (fence === undefined) fence = mark;
-    else if (mark?.startsWith(fence)) fence = undefined;
+    } else if (fence === undefined) fence = opening;
+    else if (closesFence(line, fence)) fence = undefined;
   }
   return lines
     .join('\n')
