@@ -1,4 +1,5 @@
 import type { Atlassian } from '../atlassian.ts';
+import { type Message, type RpcError, statusText, type Task } from '../client/a2a.ts';
 import type { JiraClient } from '../client/jira-client.ts';
 import type { WorkItem } from '../site/model.ts';
 import type { NewWorkItem } from '../site/records.ts';
@@ -57,6 +58,34 @@ export function skip(seen: string): never {
 
 export function must(condition: boolean, seen: string): asserts condition {
   if (!condition) fail(seen);
+}
+
+/** What was heard of one piece of work. */
+interface Heard {
+  readonly task?: Task;
+  readonly message?: Message;
+  readonly error?: RpcError;
+  readonly text?: string;
+}
+
+/**
+ * The task, which is not one that failed. An agent that gives up on everything breaks few rules; a check goes on only
+ * from work that was really taken up.
+ */
+export function mustWork({ task, error, text = '' }: Heard, what: string): Task {
+  if (task === undefined)
+    fail(`${what}: ${error ? `${error.code} ${brief(error.message)}` : `no task ${brief(text)}`}`);
+  const { state } = task.status;
+  const said = `${what}: ${state} "${brief(statusText(task))}"`;
+  must(state !== 'TASK_STATE_FAILED', said);
+  // An agent may have its reasons, but then there is nothing to look at.
+  if (state === 'TASK_STATE_REJECTED') skip(said);
+  return task;
+}
+
+/** The same, or a message for an answer. */
+export function mustBeTaken(heard: Heard, what: string): string {
+  return heard.message === undefined ? mustWork(heard, what).status.state : 'a message';
 }
 
 /** Nothing that Jira's strict client would refuse. */

@@ -20,6 +20,10 @@ async function mustBeOverInTime(
   const startedAt = performance.now();
   const { key } = item();
   const gate = site.traffic.gate(key);
+  let asked = false;
+  void gate.reached().then(() => {
+    asked = true;
+  });
   const sent = await start(key).sync();
   must(sent.task !== undefined, sent.error?.message ?? brief(sent.text));
   const over = await client.poll(sent.task.id, { limitMs: interactionMs });
@@ -29,6 +33,7 @@ async function mustBeOverInTime(
   const state = over.task?.status.state;
   must(over.task !== undefined && isTerminal(over.task.status.state), `still ${state} after ${seconds} s`);
   if (state === 'TASK_STATE_COMPLETED') skip('the agent did not wait for its work item');
+  must(asked, `${state} after ${seconds} s, before it asked for its work item`);
   must(statusText(over.task).trim() !== '', `${state} without a word`);
   return `${state} after ${seconds} s of ${(limitMs / 1000).toFixed(1)}: "${brief(statusText(over.task), 40)}"`;
 }

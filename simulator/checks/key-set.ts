@@ -25,11 +25,14 @@ export const KEY_SET_CHECKS: readonly Check[] = [
     rule: 'Random kids cause one fetch of the key set per cooldown at most',
     alone: true,
     async run(bench) {
+      must((await ping(bench)).status === 200, 'the known key was refused');
       const before = bench.atlassian.jwksRequests();
+      must(before > 0, 'the agent never fetched the key set');
       const startedAt = performance.now();
       const calls = 200;
       for (let sent = 0; sent < calls; sent += 20) {
-        await Promise.all(Array.from({ length: 20 }, () => ping(bench, { kid: randomKid() })));
+        const answers = await Promise.all(Array.from({ length: 20 }, () => ping(bench, { kid: randomKid() })));
+        for (const { status } of answers) must(status === 401 || status === 503, `an unknown key: HTTP ${status}`);
       }
       const fetches = bench.atlassian.jwksRequests() - before;
       const allowed = 1 + Math.ceil((performance.now() - startedAt) / COOLDOWN_MS);
@@ -42,6 +45,8 @@ export const KEY_SET_CHECKS: readonly Check[] = [
     rule: 'A newly published key is accepted within a cooldown, the old one goes on',
     slow: true,
     async run(bench) {
+      const { status } = await ping(bench, { kid: randomKid() });
+      must(status === 401 || status === 503, `an unknown key: HTTP ${status}`);
       const { kid } = await bench.atlassian.keyRing.add();
       const seconds = await until(async () => {
         must((await ping(bench)).status === 200, 'the key in use was refused');

@@ -1,6 +1,6 @@
 import type { LifecycleResult } from '../client/lifecycle.ts';
 import { JIRA_LIMITS } from '../limits.ts';
-import { type Check, must } from './check.ts';
+import { type Check, must, mustBeTaken } from './check.ts';
 
 function mustBeDelivered(result: LifecycleResult, what: string): number {
   const [first] = result.attempts;
@@ -56,8 +56,7 @@ export const LIFECYCLE_CHECKS: readonly Check[] = [
     async run(bench) {
       const { client } = bench.apart();
       const answer = await client.chat('Hello').sync();
-      must(answer.status === 200 && answer.error === undefined, `HTTP ${answer.status} ${answer.error?.code ?? ''}`);
-      return 'served';
+      return `served: ${mustBeTaken(answer, `HTTP ${answer.status}`)}`;
     },
   },
   {

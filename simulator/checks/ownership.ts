@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { artifactText, statusText } from '../client/a2a.ts';
 import type { CallOptions } from '../client/calls.ts';
 import * as adf from '../site/adf.ts';
-import { type Bench, type Check, fail, must } from './check.ts';
+import { type Bench, type Check, fail, must, mustBeTaken, mustWork, skip } from './check.ts';
 
 /** The answers that a stranger gets, as bytes: the same JSON-RPC id goes along with both questions. */
 async function mustNotTell(bench: Bench, taskId: string, stranger: CallOptions): Promise<string> {
@@ -29,8 +29,7 @@ async function mustNotTell(bench: Bench, taskId: string, stranger: CallOptions):
 }
 
 async function newTask({ client, item }: Bench): Promise<string> {
-  const sent = await client.assign(item().key).sync();
-  return sent.task?.id ?? fail('no task');
+  return mustWork(await client.assign(item().key).sync(), 'assignment').id;
 }
 
 export const OWNERSHIP_CHECKS: readonly Check[] = [
@@ -49,7 +48,8 @@ export const OWNERSHIP_CHECKS: readonly Check[] = [
     rule: "Another user's contextId joins nothing",
     async run({ client, item }) {
       const sent = await client.assign(item().key).sync();
-      const contextId = sent.task?.contextId ?? fail('no context');
+      const contextId = mustWork(sent, 'assignment').contextId ?? fail('no context');
+      mustBeTaken(await client.chat('Go on', { as: 'bob' }).sync(), 'bob, in no context');
       const bob = await client.chat('Go on', { as: 'bob', contextId }).sync();
       const stranger = await client.chat('Go on', { as: 'bob', contextId: randomUUID() }).sync();
       must(bob.task?.id !== sent.task?.id, "bob is in alice's task");
@@ -76,9 +76,12 @@ export const OWNERSHIP_CHECKS: readonly Check[] = [
       const asked = site
         .requests()
         .filter((request) => request.path.includes(hidden.id) || request.path.includes(hidden.key));
+      const state = done.task?.status.state ?? fail(`no task: ${done.error?.code ?? done.outcome}`);
+      must(state !== 'TASK_STATE_FAILED', `FAILED: ${statusText(done.task)}`);
+      if (asked.length === 0) skip(`${state}, but the agent never asked Jira`);
       const others = asked.filter((request) => request.as !== 'bob');
       must(others.length === 0, `${others.length} requests were made as ${others[0]?.as ?? 'nobody'}`);
-      return `${done.task?.status.state ?? done.error?.code}, ${asked.length} requests, all as bob`;
+      return `${state}, ${asked.length} requests, all as bob`;
     },
   },
 ];

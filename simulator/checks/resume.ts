@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { artifactText, isTerminal } from '../client/a2a.ts';
 import * as adf from '../site/adf.ts';
-import { type Bench, type Check, fail, must, mustBeClean, skip } from './check.ts';
+import { type Bench, type Check, must, mustBeClean, mustWork, skip } from './check.ts';
 
 /** As many cuts at most, spread over the stream. */
 const MAX_CUTS = 12;
@@ -15,13 +15,16 @@ const LONG_TEXT = adf.doc(
 /** A stream killed after so many events and resumed: both ends of it and what GetTask says. */
 async function cutAndResume({ client, slowItem }: Bench, cutAfterFrames: number) {
   const first = await client.assign(slowItem(300, { description: LONG_TEXT }).key).stream({ cutAfterFrames });
-  const id = first.task?.id ?? fail(`no task: ${first.error?.message ?? first.faults[0]}`);
+  const { id } = mustWork(first, 'first stream');
   mustBeClean(first.faults, 'first stream');
   const resumed = await client.subscribe(id);
   must(resumed.streamed, `SubscribeToTask: ${resumed.error?.message ?? resumed.text.slice(0, 80)}`);
   mustBeClean(resumed.faults, 'resumed stream');
   const { task } = await client.get(id);
-  must(task !== undefined && isTerminal(task.status.state), `after the stream: ${task?.status.state}`);
+  must(
+    isTerminal(mustWork({ ...(task && { task }) }, 'after the stream').status.state),
+    `after the stream: ${task?.status.state}`,
+  );
   return { first, resumed, stored: artifactText(task) };
 }
 
@@ -31,6 +34,9 @@ export const RESUME_CHECKS: readonly Check[] = [
     rule: 'A stream cut anywhere is resumed without a missing or doubled piece',
     async run(bench) {
       const whole = await bench.client.assign(bench.item({ description: LONG_TEXT }).key).stream();
+      must(whole.streamed, `no stream: ${whole.error?.message ?? whole.text.slice(0, 80)}`);
+      const { state } = mustWork(whole, 'a whole stream').status;
+      must(isTerminal(state), `a whole stream: ${state}`);
       const events = whole.frames.length;
       const step = Math.max(1, Math.ceil((events - 1) / MAX_CUTS));
       const cuts = Array.from({ length: Math.floor((events - 1) / step) }, (_, index) => 1 + index * step);
@@ -46,6 +52,7 @@ export const RESUME_CHECKS: readonly Check[] = [
         must(stored.startsWith(before), `cut after ${cut}: what was streamed first is no beginning of the whole`);
         if (first.end === 'cut' && before !== '' && before !== stored) inside += 1;
       }
+      if (inside === 0) skip(`${cuts.length} cuts in ${events} events, none of them inside an artifact`);
       return `${cuts.length} cuts in ${events} events, ${inside} inside the artifacts, all texts equal`;
     },
   },
@@ -54,13 +61,12 @@ export const RESUME_CHECKS: readonly Check[] = [
     rule: 'One reader that leaves does not disturb the other',
     async run({ client, slowItem }) {
       const first = await client.assign(slowItem(400).key).stream({ cutAfterFrames: 1 });
-      const id = first.task?.id ?? fail('no task');
+      const { id } = mustWork(first, 'first stream');
       const [stays, leaves] = await Promise.all([client.subscribe(id), client.subscribe(id, { cutAfterFrames: 1 })]);
       mustBeClean([...stays.faults, ...leaves.faults], 'streams');
-      must(
-        stays.task !== undefined && isTerminal(stays.task.status.state),
-        `the other ended in ${stays.task?.status.state}`,
-      );
+      must(leaves.end === 'cut', `the one that leaves was ended by: ${leaves.end}`);
+      const { state } = mustWork(stays, 'the other').status;
+      must(isTerminal(state), `the other ended in ${state}`);
       return `the other read ${stays.frames.length} events to the end`;
     },
   },
@@ -69,8 +75,8 @@ export const RESUME_CHECKS: readonly Check[] = [
     rule: 'SubscribeToTask of a finished task is its one task event, then the end',
     async run({ client, item }) {
       const done = await client.assign(item().key).run();
-      const id = done.task?.id ?? fail(`no task: ${done.error?.message ?? done.outcome}`);
-      if (done.task && !isTerminal(done.task.status.state)) skip(`the task is ${done.task.status.state}`);
+      const { id, status } = mustWork(done, 'assignment');
+      if (!isTerminal(status.state)) skip(`the task is ${status.state}`);
       const stream = await client.subscribe(id);
       must(stream.streamed, `no stream: ${stream.error?.code ?? stream.text.slice(0, 60)}`);
       mustBeClean(stream.faults, 'stream');

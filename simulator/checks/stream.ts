@@ -2,13 +2,14 @@ import { artifactText, isTerminal, statusText } from '../client/a2a.ts';
 import type { StreamResult } from '../client/streams.ts';
 import { JIRA_LIMITS } from '../limits.ts';
 import * as adf from '../site/adf.ts';
-import { type Check, fail, must, mustBeClean, skip } from './check.ts';
+import { type Check, must, mustBeClean, mustWork, skip } from './check.ts';
 
 function mustHaveEnded(stream: StreamResult): void {
   must(stream.streamed, `no stream: ${stream.error?.message ?? stream.text.slice(0, 80)}`);
   mustBeClean(stream.faults, 'stream');
   must(stream.end === 'agent', `the stream was ended by: ${stream.end}`);
-  must(stream.task !== undefined && isTerminal(stream.task.status.state), `it ended in ${stream.task?.status.state}`);
+  const { state } = mustWork(stream, 'stream').status;
+  must(isTerminal(state), `it ended in ${state}`);
 }
 
 const longest = (stream: StreamResult): number => stream.frames.reduce((most, { chars }) => Math.max(most, chars), 0);
@@ -33,7 +34,9 @@ export const STREAM_CHECKS: readonly Check[] = [
     id: 'stream.headers',
     rule: 'text/event-stream, not compressed, not buffered by proxies',
     async run({ client, item }) {
-      const { headers } = await client.assign(item().key).stream();
+      const stream = await client.assign(item().key).stream();
+      mustHaveEnded(stream);
+      const { headers } = stream;
       must(String(headers['content-type']).startsWith('text/event-stream'), String(headers['content-type']));
       must(headers['content-encoding'] === undefined, String(headers['content-encoding']));
       must(headers['x-accel-buffering'] === 'no', `X-Accel-Buffering: ${headers['x-accel-buffering']}`);
@@ -72,6 +75,8 @@ export const STREAM_CHECKS: readonly Check[] = [
         skip('streams are shorter than a heartbeat at this time scale');
       }
       const stream = await client.assign(slowItem(quietMs).key).stream();
+      must(stream.streamed, `no stream: ${stream.error?.message ?? stream.text.slice(0, 80)}`);
+      mustWork(stream, 'stream');
       if (stream.elapsedMs < heartbeatMs) skip(`over after ${Math.round(stream.elapsedMs)} ms`);
       const seconds = (stream.maxSilenceMs / 1000).toFixed(1);
       must(stream.maxSilenceMs <= heartbeatMs * HEARTBEAT_SLACK, `silent for ${seconds} s`);
@@ -83,7 +88,7 @@ export const STREAM_CHECKS: readonly Check[] = [
     rule: 'A client that leaves after the first event loses nothing: the task completes',
     async run({ client, slowItem }) {
       const stream = await client.assign(slowItem(500).key).stream({ cutAfterFrames: 1 });
-      const id = stream.task?.id ?? fail('no task');
+      const { id } = mustWork(stream, 'stream');
       const done = await client.poll(id);
       must(done.task?.status.state === 'TASK_STATE_COMPLETED', `${done.task?.status.state ?? done.outcome}`);
       return `COMPLETED, ${artifactText(done.task).length} characters of artifacts`;
@@ -99,6 +104,7 @@ export const STREAM_CHECKS: readonly Check[] = [
       const invocation = client.assign(slowItem(limitMs * 1.15).key);
       const followed = await invocation.follow();
       const [first] = followed.streams;
+      mustWork(followed, 'streams');
       if (first?.task && isTerminal(first.task.status.state)) skip(`over after ${Math.round(first.elapsedMs)} ms`);
       must(first?.end === 'agent', `Jira's limit of ${Math.round(limitMs)} ms was reached`);
       mustBeClean(followed.faults, 'streams');

@@ -2,17 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { isPolled, isTerminal, statusText } from '../client/a2a.ts';
 import { PLACEHOLDER_MESSAGE_ID } from '../client/messages.ts';
 import { JIRA_LIMITS } from '../limits.ts';
-import { type Bench, brief, type Check, fail, must, mustBeClean, skip } from './check.ts';
-
-const taskOf = (answer: { readonly task?: { readonly id: string }; readonly text: string }, what: string): string =>
-  answer.task?.id ?? fail(`${what}: no task in ${brief(answer.text)}`);
+import { type Bench, brief, type Check, fail, must, mustBeClean, mustBeTaken, mustWork, skip } from './check.ts';
 
 /** A task that is still running when this returns. */
 async function startSlow({ client, slowItem }: Bench, ms: number): Promise<string> {
   const first = await client.assign(slowItem(ms).key).stream({ cutAfterFrames: 1 });
-  const id = first.task?.id ?? fail(`no task: ${first.error?.message ?? first.faults[0]}`);
-  const now = await client.get(id);
-  if (!now.task || isTerminal(now.task.status.state)) skip('the agent did not wait for its work item');
+  const { id } = mustWork(first, 'stream');
+  const now = mustWork(await client.get(id), 'GetTask');
+  if (isTerminal(now.status.state)) skip('the agent did not wait for its work item');
   return id;
 }
 
@@ -37,7 +34,7 @@ export const TASK_CHECKS: readonly Check[] = [
     async run({ client, item }) {
       const sent = await client.mention(item().key, 'what is this about?').sync();
       mustBeClean(sent.faults, 'SendMessage');
-      const id = taskOf(sent, 'SendMessage');
+      const id = mustWork(sent, 'SendMessage').id;
       const got = await client.get(id);
       mustBeClean(got.faults, 'GetTask');
       must(got.task?.contextId !== undefined && got.task.contextId !== '', 'no contextId');
@@ -52,7 +49,7 @@ export const TASK_CHECKS: readonly Check[] = [
     async run({ client }) {
       const answer = await client.automation('List what is due this week').sync();
       mustBeClean(answer.faults, 'answer');
-      return answer.task?.status.state ?? (answer.message ? 'a message' : fail(brief(answer.text)));
+      return mustBeTaken(answer, 'automation');
     },
   },
   {
@@ -62,8 +59,7 @@ export const TASK_CHECKS: readonly Check[] = [
       const { message, ...rest } = client.automation('Say hello').params;
       const parts = message.parts.map((part) => ('data' in part ? { data: { invocationType: 'FUTURE_TYPE' } } : part));
       const answer = await client.rpc('SendMessage', { ...rest, message: { ...message, parts } });
-      must(answer.task !== undefined || answer.message !== undefined, brief(answer.text));
-      return answer.task?.status.state ?? 'a message';
+      return mustBeTaken(answer, 'FUTURE_TYPE');
     },
   },
   {
@@ -73,7 +69,7 @@ export const TASK_CHECKS: readonly Check[] = [
       const invocation = client.assign(item().key);
       const answers = await Promise.all(Array.from({ length: 5 }, () => invocation.sync()));
       answers.push(await invocation.sync());
-      const ids = new Set(answers.map((answer) => taskOf(answer, 'repeat')));
+      const ids = new Set(answers.map((answer) => mustWork(answer, 'repeat').id));
       must(ids.size === 1, `${ids.size} tasks for one message`);
       return '6 sends, 1 task';
     },
@@ -83,7 +79,7 @@ export const TASK_CHECKS: readonly Check[] = [
     rule: 'A used messageId with other content is refused (-32602)',
     async run({ client, item }) {
       const messageId = randomUUID();
-      taskOf(await client.assign(item().key, { messageId }).sync(), 'first');
+      mustWork(await client.assign(item().key, { messageId }).sync(), 'first');
       const other = await client.assign(item().key, { messageId }).sync();
       must(other.error?.code === -32602, other.error ? String(other.error.code) : 'it was taken');
       return '-32602';
@@ -95,10 +91,10 @@ export const TASK_CHECKS: readonly Check[] = [
     async run({ client, item }) {
       const { key } = item();
       const ids = { messageId: PLACEHOLDER_MESSAGE_ID };
-      const first = taskOf(await client.mention(key, 'one', ids).sync(), 'first');
-      const second = taskOf(await client.mention(key, 'two', ids).sync(), 'second');
+      const first = mustWork(await client.mention(key, 'one', ids).sync(), 'first').id;
+      const second = mustWork(await client.mention(key, 'two', ids).sync(), 'second').id;
       must(first !== second, 'the second mention got the task of the first');
-      const bob = taskOf(await client.mention(key, 'two', { ...ids, as: 'bob' }).sync(), "bob's");
+      const bob = mustWork(await client.mention(key, 'two', { ...ids, as: 'bob' }).sync(), "bob's").id;
       must(bob !== second && bob !== first, "bob got alice's task");
       return 'three mentions, three tasks';
     },
@@ -108,7 +104,7 @@ export const TASK_CHECKS: readonly Check[] = [
     rule: 'contextId "" means none: a new context each time',
     async run({ client }) {
       const contexts = await Promise.all([client.chat('one').sync(), client.chat('two').sync()]);
-      const [first, second] = contexts.map((answer) => answer.task?.contextId);
+      const [first, second] = contexts.map((answer) => mustWork(answer, 'chat').contextId);
       must(Boolean(first) && Boolean(second), 'no contextId');
       must(first !== second, 'both in one context');
       return 'two contexts';
@@ -119,12 +115,13 @@ export const TASK_CHECKS: readonly Check[] = [
     rule: 'A follow-up in chat stays in its context and is a new task after the first',
     async run({ client }) {
       const first = await client.chat('What is SHOP-1 about?').run();
-      const contextId = first.task?.contextId ?? fail(`no context: ${first.error?.message ?? first.outcome}`);
+      const contextId = mustWork(first, 'first').contextId ?? fail('no contextId');
       const next = await client.chat('And what blocks it?', { contextId }).run();
       mustBeClean(next.faults, 'follow-up');
-      must(next.task?.contextId === contextId, `another context: ${next.task?.contextId}`);
+      const task = mustWork(next, 'follow-up');
+      must(task.contextId === contextId, `another context: ${task.contextId}`);
       const over = first.task && isTerminal(first.task.status.state);
-      must(over ? next.task.id !== first.task?.id : true, 'a finished task was continued');
+      must(over ? task.id !== first.task?.id : true, 'a finished task was continued');
       return over ? 'same context, new task' : 'same context, same open task';
     },
   },
@@ -133,10 +130,11 @@ export const TASK_CHECKS: readonly Check[] = [
     rule: 'A message that names a finished task and its context starts a new task there',
     async run({ client }) {
       const first = await client.chat('What is SHOP-1 about?').run();
-      const { contextId, id: taskId } = first.task ?? fail(`no task: ${first.error?.message ?? first.outcome}`);
-      if (!first.task || !isTerminal(first.task.status.state)) skip(`the task is ${first.task?.status.state}`);
+      const { contextId, id: taskId, status } = mustWork(first, 'first');
+      if (!isTerminal(status.state)) skip(`the task is ${status.state}`);
       const next = await client.chat('Once more', { contextId: contextId ?? '', taskId }).sync();
-      must(next.task?.contextId === contextId && next.task?.id !== taskId, brief(next.text));
+      const task = mustWork(next, 'second');
+      must(task.contextId === contextId && task.id !== taskId, brief(next.text));
       const alone = await client.chat('Once more', { taskId: randomUUID() }).sync();
       must(alone.error?.code === -32001, `an unknown taskId alone: ${alone.error?.code ?? 'taken'}`);
       return 'new task, -32001 for an unknown taskId alone';
@@ -146,7 +144,7 @@ export const TASK_CHECKS: readonly Check[] = [
     id: 'task.get-by-task-id',
     rule: 'GetTask with taskId instead of id is understood',
     async run({ client, item }) {
-      const id = taskOf(await client.assign(item().key).sync(), 'SendMessage');
+      const id = mustWork(await client.assign(item().key).sync(), 'SendMessage').id;
       const got = await client.rpc('GetTask', { tenant: '', taskId: id });
       must(got.task?.id === id, brief(got.text));
       return 'same task';
@@ -156,9 +154,11 @@ export const TASK_CHECKS: readonly Check[] = [
     id: 'task.account',
     rule: 'A userAccountId that is not the principal is -32602',
     async run({ client, item }) {
-      const { params } = client.assign(item().key, { as: 'bob' });
+      const { key } = item();
+      const { params } = client.assign(key, { as: 'bob' });
       const answer = await client.rpc('SendMessage', params, { as: 'alice' });
       must(answer.error?.code === -32602, `${answer.error?.code ?? 'taken'}`);
+      mustWork(await client.rpc('SendMessage', params, { as: 'bob' }), 'as the principal');
       return '-32602';
     },
   },
@@ -169,6 +169,7 @@ export const TASK_CHECKS: readonly Check[] = [
       const { params } = client.chat('Hello');
       const answer = await client.rpc('SendMessage', { ...params, tenant: 'somebody-else' });
       must(answer.error !== undefined && answer.task === undefined, 'it was taken');
+      mustBeTaken(await client.rpc('SendMessage', params), 'with an empty tenant');
       return String(answer.error.code);
     },
   },
@@ -190,7 +191,7 @@ export const TASK_CHECKS: readonly Check[] = [
     rule: 'CancelTask: -32002 for a finished task, -32001 for an unknown one',
     async run({ client, item }) {
       const done = await client.assign(item().key).run();
-      const id = done.task?.id ?? fail(`no task: ${done.error?.message ?? done.outcome}`);
+      const { id } = mustWork(done, 'assignment');
       const finished = await client.cancel(id);
       must(finished.error?.code === -32002, `finished: ${finished.error?.code ?? brief(finished.text)}`);
       const unknown = await client.cancel(randomUUID());
@@ -207,7 +208,7 @@ export const TASK_CHECKS: readonly Check[] = [
       const sent = await invocation.sync();
       must(!sent.timedOut, `no answer within ${Math.round(limitMs)} ms`);
       mustBeClean(sent.faults, 'SendMessage');
-      const { id, status } = sent.task ?? fail(brief(sent.text));
+      const { id, status } = mustWork(sent, 'SendMessage');
       if (!isPolled(status.state))
         skip(`${status.state} after ${Math.round(sent.elapsedMs)} ms: the agent did not wait`);
       const done = await client.poll(id);

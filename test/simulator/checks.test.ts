@@ -4,6 +4,7 @@ import { type Atlassian, startAtlassian } from '../../simulator/atlassian.ts';
 import { CHECKS } from '../../simulator/checks/list.ts';
 import { hasFailed, runChecks } from '../../simulator/checks/run-checks.ts';
 import { formatTable } from '../../simulator/checks/table.ts';
+import { type IdleAgent, startIdleAgent } from './idle-agents.ts';
 import type { Flaw } from './reference-agent/flaws.ts';
 import { startReferenceAgent } from './reference-agent/server.ts';
 
@@ -45,6 +46,24 @@ const EXPECTED: Readonly<Record<Flaw, readonly string[]>> = {
   'follow-up-in-new-context': ['task.follow-up'],
 };
 
+const IDLE_MANNERS = [
+  'envelope.id',
+  'envelope.redirect',
+  'resume.unknown',
+  // Events that need no more than an answer. What they are for is in lifecycle.removed.
+  'lifecycle.installed',
+  'lifecycle.upgraded',
+];
+
+/**
+ * All that an agent may be praised for without doing anything: what its answers look like, and that it does not know
+ * what nobody knows.
+ */
+const IDLE_MAY_PASS: Readonly<Record<IdleAgent, readonly string[]>> = {
+  unknown: IDLE_MANNERS,
+  failed: IDLE_MANNERS,
+};
+
 async function check(atlassian: Atlassian, flaws: readonly Flaw[], only?: readonly string[]) {
   const agent = await startReferenceAgent({
     appAri: atlassian.app.ari,
@@ -77,6 +96,20 @@ describe('readiness table', () => {
     assert.deepEqual(others, [], formatTable(rows));
     assert.equal(rows.length, CHECKS.length);
   });
+
+  for (const [kind, mayPass] of Object.entries(IDLE_MAY_PASS)) {
+    it(`praises an agent that does nothing (${kind}) for its manners only`, async () => {
+      const agent = await startIdleAgent(kind as IdleAgent);
+      try {
+        const rows = await runChecks({ atlassian, url: agent.url, heartbeatMs: HEARTBEAT_MS });
+        const passed = rows.filter((row) => row.status === 'pass').map((row) => row.id);
+        assert.deepEqual(passed, mayPass, formatTable(rows));
+        assert.equal(rows.length, CHECKS.length);
+      } finally {
+        await agent.close();
+      }
+    });
+  }
 
   for (const [flaw, ids] of Object.entries(EXPECTED)) {
     it(`turns red for an agent with the flaw ${flaw}`, async () => {
