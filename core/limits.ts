@@ -17,6 +17,8 @@ export const LIMITS = {
   earlierMax: 50,
   listDefault: 50,
   listMax: 100,
+  /** Stored JSON that one answer gathers of several tasks, in UTF-8 bytes. The first task always comes, however large. */
+  listBytes: 2_000_000,
   /** Events that a stream reads from the store at once. */
   eventPage: 128,
   /** How often a lost wake-up costs at most: streams and waits read the store again after this. */
@@ -33,4 +35,9 @@ export const LIMITS = {
   pushConfigsMax: 20,
   /** Messages of one task that wait for the agent. */
   inboxMax: 100,
+  /** Their stored JSON, in UTF-8 bytes. A task that has reached it takes no further message for now. */
+  inboxBytes: 8_000_000,
+  /** Stored messages of one task, in UTF-8 bytes of JSON and in number. A task that has reached one takes no more. */
+  historyBytes: 32_000_000,
+  historyMax: 10_000,
 } as const;

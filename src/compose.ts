@@ -102,7 +102,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     });
     return [
       createA2AEndpoint({ ...endpoint, edge, path: '/rovo/a2a' }),
-      createRovoRoutes({ edge, telemetry }).routes() as unknown as Middleware,
+      createRovoRoutes({ edge, clock, telemetry }).routes() as unknown as Middleware,
     ];
   }
 
@@ -153,6 +153,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     janitor,
     shutdown,
     digest,
+    clock,
     ...(config.role === 'api' ? {} : { runner }),
     edges: (publicUrl) =>
       config.role === 'worker'

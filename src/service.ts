@@ -1,10 +1,11 @@
 import type { Middleware } from 'koa';
-import type { Digest } from '../core/ports/clock.ts';
+import type { Clock, Digest } from '../core/ports/clock.ts';
 import type { TaskStore } from '../core/ports/task-store.ts';
 import type { Janitor } from '../core/runtime/janitor.ts';
 import type { Runner } from '../core/runtime/runner.ts';
 import type { Config } from './config.ts';
 import { createHttpServer, type HttpServer } from './http-server.ts';
+import { lately } from './lately.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
 import { createOpsApp, createWebApp } from './web-app.ts';
 
@@ -17,6 +18,7 @@ export interface ServiceParts {
   readonly config: Config;
   readonly telemetry: ServiceTelemetry;
   readonly digest: Digest;
+  readonly clock: Clock;
   readonly store: TaskStore;
   readonly janitor: Janitor;
   /** Absent with ROLE=api. */
@@ -36,15 +38,18 @@ export interface Service {
 
 /** Time within DRAIN_MS that is kept for ending streams and closing the store, at most a quarter of it. */
 const CLOSING_MS = 1_000;
+/** Whether the store can commit is a commit, and anybody may ask for it: one answer stands this long. */
+const READY_MS = 1_000;
 
 export function createService(parts: ServiceParts): Service {
   const { config, telemetry, store, runner, janitor, shutdown } = parts;
   const servers: HttpServer[] = [];
+  const storeCommits = lately(() => store.ping(), parts.clock, READY_MS);
   let stopping = false;
 
   async function ready(): Promise<void> {
     if (stopping) throw new Error('the service is stopping');
-    await store.ping();
+    await storeCommits();
   }
 
   return {

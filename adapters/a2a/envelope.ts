@@ -24,6 +24,8 @@ type ParsedEnvelope =
 
 /** Arrays and objects inside each other; protobuf parsers stop at the same depth. */
 const MAX_JSON_DEPTH = 100;
+/** In one body. What is done with each costs far more than its two bytes. */
+const MAX_JSON_VALUES = 100_000;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -51,24 +53,36 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function parseDocument(body: Uint8Array): { readonly value: unknown } | { readonly refused: WireError } {
   try {
     const value: unknown = JSON.parse(utf8.decode(body));
-    if (withinDepth(value, MAX_JSON_DEPTH)) return { value };
+    const excess = excessOf(value);
+    if (excess === undefined) return { value };
+    if (excess === 'depth') return { refused: protocolError('PARSE_ERROR', 'The JSON document is nested too deeply') };
   } catch {
     return { refused: protocolError('PARSE_ERROR', 'The body is no JSON document in UTF-8') };
   }
-  return { refused: protocolError('PARSE_ERROR', 'The JSON document is nested too deeply') };
+  const text = `The JSON document holds more than ${MAX_JSON_VALUES} values`;
+  return { refused: protocolError('INVALID_REQUEST', text) };
 }
 
 function refuse(text: string, id: RpcId | null = null): ParsedEnvelope {
   return { refused: protocolError('INVALID_REQUEST', text), id };
 }
 
-/** Looks at structure only, and never deeper than the limit: JSON.parse takes any depth, what comes after it recurses. */
-function withinDepth(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (levels === 0) return false;
-  const children = Array.isArray(value) ? value : Object.values(value);
-  for (const child of children) if (!withinDepth(child, levels - 1)) return false;
-  return true;
+/** Looks at structure only, and no further than the limits: JSON.parse takes anything, what comes after it recurses. */
+function excessOf(document: unknown): 'depth' | 'values' | undefined {
+  let values = 1;
+  const walk = (value: unknown, levels: number): 'depth' | 'values' | undefined => {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (levels === 0) return 'depth';
+    const children = Array.isArray(value) ? value : Object.values(value);
+    values += children.length;
+    if (values > MAX_JSON_VALUES) return 'values';
+    for (const child of children) {
+      const excess = walk(child, levels - 1);
+      if (excess !== undefined) return excess;
+    }
+    return undefined;
+  };
+  return walk(document, MAX_JSON_DEPTH);
 }
 
 function isId(id: unknown): id is RpcId {

@@ -7,6 +7,8 @@ import type { Method } from './methods.ts';
 
 /** NUL and lone surrogates: one of the databases cannot hold them, so neither does. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
+/** JSON.parse reads 1e400 as Infinity, which would be kept as null. */
+const UNSTORABLE_TEXT = 'must hold no NUL, no lone surrogate and no number beyond a double';
 
 /** The params as an object, before they are prepared and validated. Throws DomainError INVALID_PARAMS. */
 export function paramsOf(method: Method, params: unknown): JsonObject {
@@ -27,7 +29,7 @@ export function validateParams(method: Method, params: JsonObject, session: Sess
     throw new DomainError('INVALID_PARAMS', 'Invalid parameters', { violations: violationsOf(result.error) });
   }
   const path = unstorablePath(result.data);
-  if (path !== undefined) throw invalidParams(path.slice(1) || 'params', 'must hold no NUL and no lone surrogate');
+  if (path !== undefined) throw invalidParams(path.slice(1) || 'params', UNSTORABLE_TEXT);
   return result.data as JsonObject;
 }
 
@@ -50,11 +52,12 @@ function fieldPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Where the first string is that cannot be stored, keys included: its path below `value`, or undefined. The path is put
- * together on the way back, since nearly every walk finds nothing.
+ * Where the first string or number is that cannot be stored, keys included: its path below `value`, or undefined. The
+ * path is put together on the way back, since nearly every walk finds nothing.
  */
 function unstorablePath(value: unknown): string | undefined {
   if (typeof value === 'string') return UNSTORABLE.test(value) ? '' : undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
       const below = unstorablePath(value[index]);

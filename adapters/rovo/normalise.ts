@@ -1,6 +1,7 @@
 import { invalidParams } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/message.ts';
 import { isObject } from './payload.ts';
+import { withJsonNames } from './proto-names.ts';
 
 /*
  * Jira's client prints proto defaults: `"contextId":""` means that there is none. They are dropped before the
@@ -23,19 +24,19 @@ function without(source: JsonObject, names: readonly string[]): JsonObject {
 }
 
 function normalisePart(part: Json): Json {
-  return isObject(part) ? without(part, ['filename', 'mediaType', 'metadata']) : part;
+  return isObject(part) ? without(withJsonNames('part', part), ['filename', 'mediaType', 'metadata']) : part;
 }
 
 function normaliseMessage(message: JsonObject): JsonObject {
   const optional = ['contextId', 'taskId', 'messageId', 'extensions', 'referenceTaskIds', 'metadata'];
-  const { parts, ...rest } = without(message, optional);
+  const { parts, ...rest } = without(withJsonNames('message', message), optional);
   if (parts === undefined) return rest;
   return { ...rest, parts: Array.isArray(parts) ? parts.map(normalisePart) : parts };
 }
 
 function normaliseConfiguration(configuration: Json): Json {
   const optional = ['acceptedOutputModes', 'historyLength', 'taskPushNotificationConfig', 'pushNotificationConfig'];
-  return isObject(configuration) ? without(configuration, optional) : configuration;
+  return isObject(configuration) ? without(withJsonNames('configuration', configuration), optional) : configuration;
 }
 
 /** Jira's guide says `taskId` where the specification says `id`. */
@@ -49,7 +50,7 @@ function withTaskId(method: string, params: JsonObject): JsonObject {
  * INVALID_PARAMS when they name a tenant: the tenant is the verified installation, nobody chooses it.
  */
 export function normaliseParams(method: string, params: JsonObject): JsonObject {
-  const { tenant, message, configuration, ...others } = without(params, OPTIONAL);
+  const { tenant, message, configuration, ...others } = without(withJsonNames('params', params), OPTIONAL);
   if (tenant !== undefined) throw invalidParams('tenant', 'must be empty: the tenant is the calling installation');
   return {
     ...withTaskId(method, others),

@@ -14,6 +14,10 @@ const DELETE_ARTIFACT = 'delete from artifact where pk = ?';
 const SELECT_PARTS = 'select joined, json from artifact_part where artifact = ? order by position';
 const SELECT_KEPT_PARTS = `select joined, json from artifact_part
   where artifact = ? and not (turn = ? and attempt < ?) order by position`;
+const SUM_ARTIFACTS = `select
+    coalesce(sum(coalesce(octet_length(a.metadata), 0)
+      + coalesce((select sum(octet_length(p.json)) from artifact_part p where p.artifact = a.pk), 0)), 0) as bytes
+  from artifact a where a.task = ?`;
 const SELECT_ANY_PART = 'select 1 as one from artifact_part where artifact = ? limit 1';
 const INSERT_PART = `insert into artifact_part (artifact, position, turn, attempt, joined, json)
   values (?, coalesce((select max(position) from artifact_part where artifact = ?), 0) + 1, ?, ?, ?, ?)`;
@@ -52,6 +56,8 @@ interface Writer {
 export interface Artifacts {
   /** In the order in which they were first written. */
   read(task: number): readonly Artifact[];
+  /** UTF-8 bytes of their stored JSON. */
+  bytes(task: number): number;
   views(task: number, ids: readonly string[], writer: Writer | undefined): ReadonlyMap<string, ArtifactView>;
   /** Artifacts that hold parts of lost attempts of the writer's turn. */
   lost(task: number, writer: Writer | undefined): ReadonlyMap<string, ArtifactView>;
@@ -62,6 +68,7 @@ export function createArtifacts(connection: Connection): Artifacts {
   type Lost = [artifact: number, turn: number, attempt: number];
   type Labels = [name: string | null, description: string | null, metadata: string | null, extensions: string | null];
   const select: Query<[task: number, id: string], ArtifactRow> = connection.prepare(SELECT_ARTIFACT);
+  const sum: Query<[task: number], { bytes: number }> = connection.prepare(SUM_ARTIFACTS);
   const selectAll: Query<[task: number], ArtifactRow> = connection.prepare(SELECT_ARTIFACTS);
   const insert: Query<[task: number, id: string, ...Labels], unknown> = connection.prepare(INSERT_ARTIFACT);
   const update: Query<[...Labels, pk: number], unknown> = connection.prepare(UPDATE_ARTIFACT);
@@ -129,6 +136,7 @@ export function createArtifacts(connection: Connection): Artifacts {
 
   return {
     read: (task) => selectAll.all(task).map((row) => toArtifact(row, joinParts(selectParts.all(row.pk)))),
+    bytes: (task) => sum.get(task)?.bytes ?? 0,
     views(task, ids, writer) {
       const views = new Map<string, ArtifactView>();
       for (const id of ids) {

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import type { ExecutionRecord, ExecutionWrite, Fence, PendingMessage } from '../../core/ports/task-store.ts';
+import type { ExecutionRecord, ExecutionWrite, Fence, HeldLease, PendingMessage } from '../../core/ports/task-store.ts';
 import type { Connection, Query } from './database.ts';
 import { broken } from './failures.ts';
 import { HELD_MS } from './migrations.ts';
@@ -8,9 +8,12 @@ import { parseMessage } from './task-rows.ts';
 /** Without the hint SQLite walks all turns that the task ever had. */
 const SELECT_OPEN = `select ordinal, attempt, lease_owner from execution indexed by execution_open
   where task = ? and outcome = 'open' order by ordinal`;
-const SELECT_PENDING = `select e.ordinal, m.json from execution e
+const SELECT_PENDING = `select e.ordinal, m.json from execution e indexed by execution_open
   join message m on m.task = e.task and m.ordinal = e.ordinal
-  where e.task = ? and e.outcome = 'open' and e.ordinal <> ? order by e.ordinal`;
+  where e.task = ? and e.outcome = 'open' and e.ordinal <> ? and e.ordinal > ? order by e.ordinal`;
+const SUM_OPEN = `select coalesce(sum(octet_length(m.json)), 0) as bytes from execution e indexed by execution_open
+  join message m on m.task = e.task and m.ordinal = e.ordinal
+  where e.task = ? and e.outcome = 'open'`;
 const SELECT_TAKEN = `select e.ordinal, m.json from execution e
   join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.task = ? and e.taken_by = ? order by e.ordinal`;
@@ -58,7 +61,10 @@ const INSERT_ATTEMPT = `insert into turn_attempt (task, ordinal, attempt, claime
 /** Another turn of the task whose lease ran out: it would pass its fence beside the one that is claimed now. */
 const REVOKE_OTHERS = `update execution indexed by execution_open set lease_owner = null, lost = 1
   where task = ? and outcome = 'open' and ordinal <> ? and lease_owner is not null`;
-const SELECT_HELD = `select e.task, t.id, e.ordinal, e.attempt from execution e
+const SELECT_HELD = `select e.task, t.id, e.ordinal, e.attempt,
+    (select max(o.ordinal) from execution o indexed by execution_open
+      where o.task = e.task and o.outcome = 'open') as newest
+  from execution e
   join task t on t.pk = e.task
   join owner w on w.pk = t.owner
   left join tenant n on n.id = w.tenant
@@ -87,6 +93,14 @@ interface PendingRow {
   readonly json: string;
 }
 
+interface HeldRow {
+  readonly task: number;
+  readonly id: string;
+  readonly ordinal: number;
+  readonly attempt: number;
+  readonly newest: number;
+}
+
 interface Lease {
   readonly worker: string;
   readonly until: number;
@@ -95,21 +109,28 @@ interface Lease {
 export interface Executions {
   /** Oldest first. */
   open(task: number): readonly OpenRow[];
-  pending(task: number, except: number): readonly PendingMessage[];
+  /** Messages of open turns behind `after`, without that of the turn itself. */
+  pending(task: number, turn: number, after?: number): readonly PendingMessage[];
+  /** What the messages of the open turns take. */
+  openBytes(task: number): number;
   taken(task: number, by: number): readonly PendingMessage[];
   message(task: number, ordinal: number): Message;
   write(task: { readonly pk: number; readonly agent: string }, write: ExecutionWrite, now: number): void;
   claimable(agent: string, now: number, limit: number): readonly ClaimableRow[];
+  /** That were taken here; 0 before the first. */
+  readonly longestLeaseMs: number;
   /** Begins the row's next attempt. */
   lease(row: ClaimableRow, lease: Lease, now: number): void;
   /** Extends what the worker holds. */
-  extend(lease: Lease): readonly { readonly task: number; readonly fence: Fence }[];
+  extend(lease: Lease): readonly HeldLease[];
   backlog(now: number): { readonly open: number; readonly leased: number; readonly oldest: number | null };
 }
 
 export function createExecutions(connection: Connection): Executions {
   const selectOpen: Query<[task: number], OpenRow> = connection.prepare(SELECT_OPEN);
-  const selectPending: Query<[task: number, except: number], PendingRow> = connection.prepare(SELECT_PENDING);
+  const selectPending: Query<[task: number, turn: number, after: number], PendingRow> =
+    connection.prepare(SELECT_PENDING);
+  const sumOpen: Query<[task: number], { bytes: number }> = connection.prepare(SUM_OPEN);
   const selectTaken: Query<[task: number, by: number], PendingRow> = connection.prepare(SELECT_TAKEN);
   const selectMessage: Query<[task: number, ordinal: number], { json: string }> = connection.prepare(SELECT_MESSAGE);
   const insert: Query<
@@ -134,15 +155,17 @@ export function createExecutions(connection: Connection): Executions {
     unknown
   > = connection.prepare(INSERT_ATTEMPT);
   const revokeOthers: Query<[task: number, ordinal: number], unknown> = connection.prepare(REVOKE_OTHERS);
-  const selectHeld: Query<[worker: string], { task: number; id: string; ordinal: number; attempt: number }> =
-    connection.prepare(SELECT_HELD);
+  const selectHeld: Query<[worker: string], HeldRow> = connection.prepare(SELECT_HELD);
   const extendLease: Query<[until: number, task: number, ordinal: number], unknown> = connection.prepare(EXTEND_LEASE);
   const countBacklog: Query<[now: number, again: number], { open: number; leased: number; oldest: number | null }> =
     connection.prepare(COUNT_BACKLOG);
 
+  let longestLeaseMs = 0;
+
   return {
     open: (task) => selectOpen.all(task),
-    pending: (task, except) => selectPending.all(task, except).map(toPending),
+    pending: (task, turn, after = 0) => selectPending.all(task, turn, after).map(toPending),
+    openBytes: (task) => sumOpen.get(task)?.bytes ?? 0,
     taken: (task, by) => selectTaken.all(task, by).map(toPending),
     message(task, ordinal) {
       const row = selectMessage.get(task, ordinal);
@@ -162,7 +185,11 @@ export function createExecutions(connection: Connection): Executions {
       }
     },
     claimable: (agent, now, limit) => selectClaimable.all(agent, now, now, limit),
+    get longestLeaseMs() {
+      return longestLeaseMs;
+    },
     lease({ task, ordinal, attempt }, { worker, until }, now) {
+      longestLeaseMs = Math.max(longestLeaseMs, until - now);
       leaseOne.run(worker, until, task, ordinal);
       insertAttempt.run(task, ordinal, attempt + 1, now, worker);
       revokeOthers.run(task, ordinal);
@@ -171,7 +198,7 @@ export function createExecutions(connection: Connection): Executions {
       return selectHeld.all(lease.worker).map((row) => {
         extendLease.run(lease.until, row.task, row.ordinal);
         const fence = { taskId: row.id, ordinal: row.ordinal, worker: lease.worker, attempt: row.attempt };
-        return { task: row.task, fence };
+        return { fence, newest: row.newest };
       });
     },
     backlog: (now) => countBacklog.get(now, now) ?? { open: 0, leased: 0, oldest: null },

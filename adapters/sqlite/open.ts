@@ -9,6 +9,7 @@ import { createArtifacts } from './artifacts.ts';
 import { createAudit } from './audit.ts';
 import { watchOtherProcesses } from './change-watch.ts';
 import { createChanges } from './changes.ts';
+import { watchClock } from './clock-watch.ts';
 import { type Connection, type Counters, openConnection, openExistingConnection } from './database.ts';
 import { createErasure } from './erasure.ts';
 import { createExecutions } from './executions.ts';
@@ -66,6 +67,7 @@ function assemble(connection: Connection, options: SqliteStoreOptions): SqliteSt
   const tasks = createTaskRows(connection);
   const artifacts = createArtifacts(connection);
   const executions = createExecutions(connection);
+  const stopClockWatch = watchClock({ ...options, connection, writes, executions });
   const changes = createChanges({ connection, tasks, artifacts, executions });
   const shared = { connection, writes, clock, erasure, tasks, artifacts, executions, changes };
   const tenants = createTenants(shared);
@@ -75,6 +77,7 @@ function assemble(connection: Connection, options: SqliteStoreOptions): SqliteSt
     pushConfigs: rows,
     closed() {
       stopWatch();
+      stopClockWatch();
       connection.db.close();
     },
   });

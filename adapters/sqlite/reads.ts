@@ -1,4 +1,5 @@
 import type { EventBody, StoredEvent } from '../../core/event.ts';
+import { LIMITS } from '../../core/limits.ts';
 import type { Message } from '../../core/message.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { ListFilter, ReadOptions, Snapshot, TaskRecord, TaskStore } from '../../core/ports/task-store.ts';
@@ -17,6 +18,9 @@ import {
 } from './task-rows.ts';
 
 const RECORDS = `select ${RECORD_COLUMNS} from task t ${RECORD_JOINS}`;
+/** The status may be long, too: what fits is chosen by size, before anything is read. */
+const KEYS = `select t.pk, t.messages, octet_length(t.status) + coalesce(octet_length(t.metadata), 0) as bytes
+  from task t`;
 const SELECT_RECORD = `${RECORDS} where t.id = ? and o.tenant = ? and o.principal = ? and o.agent = ?`;
 /** A negative limit is none. */
 const SELECT_MESSAGES = 'select json from message where task = ? order by ordinal desc limit ?';
@@ -24,7 +28,7 @@ const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
   join event e on e.task = t.pk
   where t.id = ? and t.owner = ${OWNER_PK} and e.sequence > ? order by e.sequence limit ?`;
 const CONTEXT_PK = `(select pk from context where owner = ${OWNER_PK} and id = ?)`;
-const SELECT_EARLIER = `${RECORDS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc limit ?`;
+const SELECT_EARLIER = `${KEYS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc limit ?`;
 const SELECT_DUE = `select id from task
   where terminal = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`;
 
@@ -37,8 +41,11 @@ const IN_CONTEXT = `t.context = ${CONTEXT_PK}`;
 const FILTERED = "t.status_at >= ? and (? = '' or t.state = ?)";
 const BEHIND = 't.status_at <= ? and (t.status_at < ? or t.id < ?)';
 const NEWEST_FIRST = 'order by t.status_at desc, t.id desc limit ?';
-const SELECT_PAGE = `${RECORDS} where ${OF_OWNER} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
-const SELECT_CONTEXT_PAGE = `${RECORDS} where ${IN_CONTEXT} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
+const SELECT_BY_PK = `${RECORDS} where t.pk = ?`;
+const SUM_MESSAGES = `select coalesce(sum(octet_length(json)), 0) as bytes from message
+  where task = ? and ordinal > ?`;
+const SELECT_PAGE = `${KEYS} where ${OF_OWNER} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
+const SELECT_CONTEXT_PAGE = `${KEYS} where ${IN_CONTEXT} and ${FILTERED} and ${BEHIND} ${NEWEST_FIRST}`;
 const COUNT_TASKS = `select count(*) as total from task t where ${OF_OWNER} and ${FILTERED}`;
 const COUNT_CONTEXT_TASKS = `select count(*) as total from task t where ${IN_CONTEXT} and ${FILTERED}`;
 
@@ -49,6 +56,18 @@ type FilterValues = [since: number, anyState: string, state: string];
 type BehindValues = [at: number, again: number, id: string];
 
 export type Reads = Pick<TaskStore, 'read' | 'record' | 'events' | 'list' | 'earlier' | 'due'>;
+
+interface SizedRow {
+  readonly pk: number;
+  /** How many; the ordinal of the last one. */
+  readonly messages: number;
+  /** Without its history and artifacts. */
+  readonly bytes: number;
+}
+
+interface SizedOptions extends ReadOptions {
+  readonly maxBytes?: number;
+}
 
 interface ReadsOptions {
   readonly connection: Connection;
@@ -63,14 +82,16 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
     [id: string, ...OwnerValues, after: number, limit: number],
     { sequence: number; at: number; json: string }
   > = connection.prepare(SELECT_EVENTS);
-  const selectEarlier: Query<[...OwnerValues, contextId: string, except: string, limit: number], RecordRow> =
+  const selectEarlier: Query<[...OwnerValues, contextId: string, except: string, limit: number], SizedRow> =
     connection.prepare(SELECT_EARLIER);
   const selectDue: Query<[now: number, limit: number], { id: string }> = connection.prepare(SELECT_DUE);
-  const selectPage: Query<[...OwnerValues, ...FilterValues, ...BehindValues, limit: number], RecordRow> =
+  const selectByPk: Query<[pk: number], RecordRow> = connection.prepare(SELECT_BY_PK);
+  const sumMessages: Query<[task: number, after: number], { bytes: number }> = connection.prepare(SUM_MESSAGES);
+  const selectPage: Query<[...OwnerValues, ...FilterValues, ...BehindValues, limit: number], SizedRow> =
     connection.prepare(SELECT_PAGE);
   const selectContextPage: Query<
     [...OwnerValues, contextId: string, ...FilterValues, ...BehindValues, limit: number],
-    RecordRow
+    SizedRow
   > = connection.prepare(SELECT_CONTEXT_PAGE);
   const countTasks: Query<[...OwnerValues, ...FilterValues], { total: number }> = connection.prepare(COUNT_TASKS);
   const countContextTasks: Query<[...OwnerValues, contextId: string, ...FilterValues], { total: number }> =
@@ -92,6 +113,23 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
         ...(options.historyLength === 0 ? {} : { history: history(row.pk, options.historyLength) }),
       }),
     };
+  }
+
+  /** The first of these tasks, as many as the budget allows and one at least. Only those are read. */
+  function fitting(rows: readonly SizedRow[], options: SizedOptions): readonly Snapshot[] {
+    const { maxBytes = Number.POSITIVE_INFINITY } = options;
+    const snapshots: Snapshot[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      const { historyLength = row.messages } = options;
+      bytes += row.bytes;
+      if (options.artifacts) bytes += artifacts.bytes(row.pk);
+      if (historyLength > 0) bytes += sumMessages.get(row.pk, row.messages - historyLength)?.bytes ?? 0;
+      if (bytes > maxBytes && snapshots.length > 0) break;
+      const record = selectByPk.get(row.pk);
+      if (record) snapshots.push(snapshot(record, options));
+    }
+    return snapshots;
   }
 
   return {
@@ -132,19 +170,19 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
           contextId === undefined
             ? countTasks.get(...ownerValues(owner), ...filter)
             : countContextTasks.get(...ownerValues(owner), contextId, ...filter);
+        const snapshots = fitting(rows.slice(0, request.limit), request);
         return {
-          snapshots: rows.slice(0, request.limit).map((row) => snapshot(row, request)),
+          snapshots,
           total: total?.total ?? 0,
-          more: rows.length > request.limit,
+          more: rows.length > snapshots.length,
         };
       }),
 
     earlier: async (owner, contextId, exceptTaskId, limit) =>
-      connection.snapshot(() =>
-        selectEarlier
-          .all(...ownerValues(owner), contextId, exceptTaskId, limit)
-          .map((row) => snapshot(row, { artifacts: false }).task),
-      ),
+      connection.snapshot(() => {
+        const rows = selectEarlier.all(...ownerValues(owner), contextId, exceptTaskId, limit);
+        return fitting(rows, { artifacts: false, maxBytes: LIMITS.listBytes }).map(({ task }) => task);
+      }),
 
     due: async (limit) => connection.snapshot(() => selectDue.all(clock.now(), limit).map((row) => row.id)),
   };

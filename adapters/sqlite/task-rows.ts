@@ -20,6 +20,8 @@ const HELD = `select ${RECORD_COLUMNS}, n.status as tenant_status, c.hash as cre
   left join credential c on c.tenant = o.tenant and c.principal = o.principal`;
 
 const SELECT_TASK = `${HELD} where t.id = ?`;
+/** The owner is part of the search, so that another's task takes no longer to be refused than none. */
+const SELECT_OWNED_TASK = `${SELECT_TASK} and t.owner = ${OWNER_PK}`;
 const SELECT_TASK_BY_PK = `${HELD} where t.pk = ?`;
 const SELECT_ACTIVE = `select t.pk from task t
   where t.owner = ${OWNER_PK} and t.terminal = 0
@@ -34,6 +36,7 @@ const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
   where o.tenant = ? and o.principal = ? and t.terminal = 0 limit 1`;
 const SELECT_REQUEST = `select fingerprint, task, sequence, answer from request
   where owner = ${OWNER_PK} and context_id = ? and message_id = ?`;
+const SUM_MESSAGES = 'select coalesce(sum(octet_length(json)), 0) as bytes from message where task = ?';
 const SELECT_TENANT_STATUS = 'select status from tenant where id = ?';
 
 export interface RecordRow {
@@ -119,6 +122,8 @@ interface RequestKey {
 /** What transactions read of tasks before they write. `now` decides which credential still counts. */
 export interface TaskRows {
   byId(id: string, now: number): Held | undefined;
+  /** Undefined also when it is somebody else's. */
+  owned(owner: Owner, id: string, now: number): Held | undefined;
   byPk(pk: number, now: number): Held | undefined;
   /** The newest task of the context that is not terminal. */
   active(owner: Owner, contextId: string, now: number): Held | undefined;
@@ -130,6 +135,8 @@ export interface TaskRows {
   parked(subject: { readonly tenant: string; readonly principal: string }, hash: string, now: number): readonly Held[];
   hasLive(tenant: string, principal: string): boolean;
   request(owner: Owner, key: RequestKey): RequestRow | undefined;
+  /** What the messages of the task take. */
+  historyBytes(pk: number): number;
   tenantStatus(tenant: string): TenantStatus;
 }
 
@@ -141,6 +148,8 @@ export function ownerValues(owner: Owner): OwnerValues {
 
 export function createTaskRows(connection: Connection): TaskRows {
   const selectTask: Query<[id: string], HeldRow> = connection.prepare(SELECT_TASK);
+  const selectOwned: Query<[id: string, ...OwnerValues], HeldRow> = connection.prepare(SELECT_OWNED_TASK);
+  const sumMessages: Query<[pk: number], { bytes: number }> = connection.prepare(SUM_MESSAGES);
   const selectByPk: Query<[pk: number], HeldRow> = connection.prepare(SELECT_TASK_BY_PK);
   const selectActive: Query<[...OwnerValues, ...OwnerValues, contextId: string], { pk: number }> =
     connection.prepare(SELECT_ACTIVE);
@@ -163,6 +172,10 @@ export function createTaskRows(connection: Connection): TaskRows {
       const row = selectTask.get(id);
       return row && toHeld(row, now);
     },
+    owned(owner, id, now) {
+      const row = selectOwned.get(id, ...ownerValues(owner));
+      return row && toHeld(row, now);
+    },
     byPk,
     active(owner, contextId, now) {
       const row = selectActive.get(...ownerValues(owner), ...ownerValues(owner), contextId);
@@ -174,6 +187,7 @@ export function createTaskRows(connection: Connection): TaskRows {
       selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk, now) ?? []),
     hasLive: (tenant, principal) => selectLive.get(tenant, principal) !== undefined,
     request: (owner, key) => selectRequest.get(...ownerValues(owner), key.contextId, key.messageId),
+    historyBytes: (pk) => sumMessages.get(pk)?.bytes ?? 0,
     tenantStatus: (tenant) => selectStatus.get(tenant)?.status ?? 'active',
   };
 }

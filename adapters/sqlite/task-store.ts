@@ -12,7 +12,6 @@ import type {
   TaskView,
   UpdateRequest,
 } from '../../core/ports/task-store.ts';
-import { sameOwner } from '../../core/principal.ts';
 import { isTerminal } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Changes } from './changes.ts';
@@ -79,10 +78,13 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
   function acceptView(request: AcceptRequest, now: number): AcceptView {
     const { owner, key, contextId } = request;
-    const view = (held: Held) => viewOf(held, executions.open(held.pk), { now });
+    const view = (held: Held): TaskView => ({
+      ...viewOf(held, executions.open(held.pk), { now }),
+      volume: { inbox: executions.openBytes(held.pk), history: tasks.historyBytes(held.pk) },
+    });
     const row = key && tasks.request(owner, key);
     const repeated = row && tasks.byPk(row.task, now);
-    const named = request.taskId === undefined ? undefined : tasks.byId(request.taskId, now);
+    const named = request.taskId === undefined ? undefined : tasks.owned(owner, request.taskId, now);
     const active = contextId === undefined ? undefined : tasks.active(owner, contextId, now);
     return {
       now,
@@ -98,7 +100,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
             },
           }
         : {}),
-      ...(named && sameOwner(named.record.owner, owner) ? { task: view(named) } : {}),
+      ...(named ? { task: view(named) } : {}),
       ...(active ? { active: view(active) } : {}),
     };
   }
@@ -131,8 +133,8 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   }
 
   function toContinue(request: AcceptRequest, taskId: string, now: number): Held {
-    const held = tasks.byId(taskId, now);
-    if (!held || !sameOwner(held.record.owner, request.owner)) throw taskNotFound();
+    const held = tasks.owned(request.owner, taskId, now);
+    if (!held) throw taskNotFound();
     return held;
   }
 
@@ -149,8 +151,8 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     const { fence, owner, taskId } = request;
     if (fence && fence.taskId !== taskId) throw broken('the fence is of another task');
     if (fence && owner === undefined) return fenced(fence, now);
-    const held = tasks.byId(taskId, now);
-    if (!held || (owner && !sameOwner(held.record.owner, owner))) throw taskNotFound();
+    const held = owner ? tasks.owned(owner, taskId, now) : tasks.byId(taskId, now);
+    if (!held) throw taskNotFound();
     return fence ? fenced(fence, now) : { held, open: executions.open(held.pk) };
   }
 
@@ -177,10 +179,10 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const { held, open } = forUpdate(request, tx.now);
         const change = decide(viewOf(held, open, { ...request, now: tx.now }));
         const after = change ? changes.apply(held, change, tx) : held;
-        const { fence } = request;
+        const { fence, pendingAfter } = request;
         // The open turns are known unless this change touched them.
         const alone = !change?.executions && open.length <= 1;
-        const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal) : [];
+        const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal, pendingAfter) : [];
         return { record: after.record, changed: change !== undefined, pending };
       }),
 
@@ -206,12 +208,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         return claimed;
       }),
 
-    heartbeat: (worker, leaseMs) =>
-      writes.run((tx) =>
-        executions
-          .extend({ worker, until: tx.now + leaseMs })
-          .map(({ task, fence }) => ({ fence, pending: executions.pending(task, fence.ordinal) })),
-      ),
+    heartbeat: (worker, leaseMs) => writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs })),
 
     beginStep: (fence, key) => writes.run(({ now }) => ({ result: steps.begin(stepKey(fence, key, now), now) })),
 

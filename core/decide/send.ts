@@ -47,6 +47,13 @@ function follow(view: TaskView, command: SendCommand): Change {
   if (open.length >= LIMITS.inboxMax) {
     throw new DomainError('OVERLOADED', 'Too many messages wait for this task', { retryAfterMs: 5_000 });
   }
+  const { inbox, history } = view.volume ?? { inbox: 0, history: 0 };
+  if (history >= LIMITS.historyBytes || record.messages >= LIMITS.historyMax) {
+    throw new DomainError('UNSUPPORTED_OPERATION', 'The history of this task is full: go on in another task');
+  }
+  if (inbox >= LIMITS.inboxBytes) {
+    throw new DomainError('OVERLOADED', 'Too much text waits for this task', { retryAfterMs: 5_000 });
+  }
   const message = { ...command.message, contextId: record.contextId, taskId: record.id };
   const trace = command.trace ? { trace: command.trace } : {};
   if (!isInterrupted(record.status.state)) {

@@ -1,4 +1,5 @@
 import { invalidParams } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import type { ListPosition } from '../ports/task-store.ts';
 import type { Caller } from '../principal.ts';
 import type { OperationDeps } from './deps.ts';
@@ -36,6 +37,7 @@ export async function listTasks(deps: OperationDeps, caller: Caller, query: List
   const page = await deps.store.list(caller.owner, {
     filter: query.filter,
     limit: query.pageSize,
+    maxBytes: LIMITS.listBytes,
     artifacts: query.includeArtifacts,
     ...(query.historyLength !== undefined ? { historyLength: query.historyLength } : {}),
     ...(query.pageToken ? { after: readToken(bound, query.pageToken) } : {}),

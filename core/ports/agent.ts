@@ -40,7 +40,7 @@ export interface Turn<C = Capabilities> {
   readonly capabilities: C;
   /**
    * The caller's other tasks of this context, newest first, with history and final status, without artifacts.
-   * `limit` is 10 by default, at most 50.
+   * `limit` is 10 by default, at most 50. Behind 2 MB of stored messages no further task is added.
    */
   earlier(limit?: number): Promise<readonly Task[]>;
   /** Messages that arrived since the turn began, each handed over once. A message not taken starts the next turn. */

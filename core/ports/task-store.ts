@@ -77,6 +77,13 @@ export interface TaskView {
   readonly lost: ReadonlyMap<string, ArtifactView>;
   /** Digest of the credential that the owner's principal has now. */
   readonly credentialHash?: string;
+  /** Only in an AcceptView: UTF-8 bytes of stored JSON. */
+  readonly volume?: {
+    /** Messages of open executions. */
+    readonly inbox: number;
+    /** All messages. */
+    readonly history: number;
+  };
 }
 
 /**
@@ -201,6 +208,8 @@ export interface UpdateRequest {
   readonly owner?: Owner;
   /** Answers LEASE_LOST when the lease is gone, the task is terminal or the tenant is removed. */
   readonly fence?: Fence;
+  /** `pending` of the answer begins behind this ordinal: what the writer knows is not read again. Default 0. */
+  readonly pendingAfter?: number;
   readonly artifactIds?: readonly string[];
   readonly lostArtifacts?: boolean;
 }
@@ -213,7 +222,7 @@ export interface PendingMessage {
 export interface Updated {
   readonly record: TaskRecord;
   readonly changed: boolean;
-  /** With a fence: messages of other open executions of the task, oldest first. */
+  /** With a fence: messages of other open executions of the task behind `pendingAfter`, oldest first. */
   readonly pending: readonly PendingMessage[];
 }
 
@@ -238,7 +247,8 @@ export interface Claimed {
 
 export interface HeldLease {
   readonly fence: Fence;
-  readonly pending: readonly PendingMessage[];
+  /** Ordinal of the task's newest open execution: above what the turn knows, a message waits. */
+  readonly newest: number;
 }
 
 export interface Snapshot {
@@ -269,6 +279,8 @@ export interface ListPosition {
 export interface ListRequest extends ReadOptions {
   readonly filter: ListFilter;
   readonly limit: number;
+  /** The page ends before the task that would bring its stored JSON above this, in UTF-8 bytes; it holds one at least. */
+  readonly maxBytes?: number;
   /** Exclusive: the page begins behind it. */
   readonly after?: ListPosition;
 }
@@ -277,6 +289,7 @@ export interface ListPage {
   readonly snapshots: readonly Snapshot[];
   /** Tasks that pass the filter, over all pages. */
   readonly total: number;
+  /** Tasks follow behind the last one. */
   readonly more: boolean;
 }
 
@@ -291,7 +304,7 @@ export interface TaskStore {
   events(owner: Owner, taskId: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** Newest status first, then id descending. */
   list(owner: Owner, request: ListRequest): Promise<ListPage>;
-  /** Other tasks of the context, newest first, whole history, no artifacts. */
+  /** Other tasks of the context, newest first, whole history, no artifacts; fewer when they are large (LIMITS.listBytes). */
   earlier(owner: Owner, contextId: string, exceptTaskId: string, limit: number): Promise<readonly Task[]>;
 
   /**

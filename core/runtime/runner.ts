@@ -92,7 +92,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         const held = new Map((await store.heartbeat(worker, leaseMs)).map((lease) => [keyOf(lease.fence), lease]));
         for (const [key, turn] of known) {
           const lease = held.get(key);
-          if (lease) turn.deliver(lease.pending);
+          if (lease) turn.hear(lease.newest);
           else turn.stop('fenced');
         }
       } catch (error) {

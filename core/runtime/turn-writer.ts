@@ -34,6 +34,8 @@ export interface TurnWriter {
   /** Messages that arrived since, each once. */
   inbox(): readonly Message[];
   deliver(pending: readonly PendingMessage[]): void;
+  /** Highest ordinal of a message that this turn knows, its own among them. */
+  readonly newest: number;
   progress(saying: Saying | undefined, metadata?: JsonObject): Promise<void>;
   /** Merges, or flushes and commits. */
   chunk(chunk: Chunk): Promise<void>;
@@ -58,6 +60,8 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
   const buffer = createChunkBuffer();
   const waiting: PendingMessage[] = [];
   const seen = new Set<number>();
+  // What is open at the claim comes with it, and every later message of the task has a higher ordinal.
+  let newest = Math.max(fence.ordinal, ...claimed.pending.map(({ ordinal }) => ordinal));
   const taken = new Set<number>();
   /** Artifacts that this attempt wrote, with the media type of the text that may be continued (`null`: none may). */
   const written = new Map<string, { readonly mediaType: string | undefined } | null>();
@@ -73,6 +77,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     for (const message of pending) {
       if (seen.has(message.ordinal)) continue;
       seen.add(message.ordinal);
+      newest = Math.max(newest, message.ordinal);
       waiting.push(message);
     }
   }
@@ -102,7 +107,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
   ): Promise<void> {
     const handed = [...taken];
     const updated = await patiently(() =>
-      store.update({ taskId: fence.taskId, fence, ...request }, (view) => decide(view, handed)),
+      store.update({ taskId: fence.taskId, fence, pendingAfter: newest, ...request }, (view) => decide(view, handed)),
     );
     // A look without a change has closed nothing.
     if (updated.changed) for (const ordinal of handed) taken.delete(ordinal);
@@ -149,6 +154,9 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       return messages.map(({ message }) => message);
     },
     deliver,
+    get newest() {
+      return newest;
+    },
     progress: (saying, metadata) =>
       flushed(() =>
         commit((view, handed) => ({

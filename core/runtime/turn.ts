@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 import type { Part } from '../message.ts';
 import type { Agent } from '../ports/agent.ts';
 import type { Ids } from '../ports/clock.ts';
-import type { Claimed, PendingMessage } from '../ports/task-store.ts';
+import type { Claimed } from '../ports/task-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { isTerminal } from '../task.ts';
 import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
@@ -29,7 +29,8 @@ export type StopReason = 'fenced' | 'shutdown';
 
 export interface RunningTurn {
   stop(reason: StopReason): void;
-  deliver(pending: readonly PendingMessage[]): void;
+  /** A message of this ordinal waits: reads it unless it is known. */
+  hear(newest: number): void;
   /** Asks the store at once whether this turn may go on. */
   check(): void;
   /** Resolves when the slot is free. Never rejects. */
@@ -175,6 +176,12 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     }
   }
 
+  function check(): void {
+    writer.check().catch((error: unknown) => {
+      if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'TASK_NOT_FOUND')) stop('fenced');
+    });
+  }
+
   const done = run()
     .catch((error: unknown) => {
       if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
@@ -184,12 +191,10 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     .catch((error: unknown) => telemetry.event('info', 'turn.fenced', fields, error));
   return {
     stop,
-    deliver: (pending) => writer.deliver(pending),
-    check: () => {
-      writer.check().catch((error: unknown) => {
-        if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'TASK_NOT_FOUND')) stop('fenced');
-      });
+    hear: (newest) => {
+      if (newest > writer.newest) check();
     },
+    check,
     done,
   };
 }

@@ -69,6 +69,14 @@ for (const [name, body, id] of UNUSABLE) {
   });
 }
 
+test('JSON-RPC: a body of more than 100,000 values answers -32600 and runs nothing', async (t) => {
+  const served = await serve(t);
+  const data = (length: number) => rpc('SendMessage', send({ parts: [{ data: { a: Array(length).fill([]) } }] }));
+  assertRefused(await post(served, data(100_000)), -32600, null);
+  assert.deepEqual(served.operations.calls, []);
+  assert.ok((await post(served, data(99_000))).json.result);
+});
+
 for (const id of [0, '', 'a"b', -7, 9007199254740991]) {
   test(`JSON-RPC: id ${JSON.stringify(id)} comes back as it went, in results and in errors`, async (t) => {
     const served = await serve(t);

@@ -217,6 +217,30 @@ describe('decideSend', () => {
     );
   });
 
+  it('too many bytes that wait are refused and say when to come again', () => {
+    const full = { inbox: LIMITS.inboxBytes, history: LIMITS.inboxBytes };
+    const send = (volume: TaskView['volume']) => {
+      const task = viewOf(recordOf('TASK_STATE_WORKING'), { ...(volume ? { volume } : {}) });
+      return decideSend(worldOf(task, 'the task'), commandOf(PARALLEL, 'the task'));
+    };
+    assert.throws(
+      () => send(full),
+      (error) => isDomainError(error, 'OVERLOADED') && (error.retryAfterMs ?? 0) > 0,
+    );
+    decided(send({ ...full, inbox: LIMITS.inboxBytes - 1 }), 'continue');
+  });
+
+  it('a full history takes no more, by bytes and by number', () => {
+    const send = (history: number, messages: number) => {
+      const task = viewOf(recordOf('TASK_STATE_WORKING', { messages }), { volume: { inbox: 0, history } });
+      return decideSend(worldOf(task, 'the task'), commandOf(PARALLEL, 'the task'));
+    };
+    const isFull = (error: unknown) => isDomainError(error, 'UNSUPPORTED_OPERATION');
+    assert.throws(() => send(LIMITS.historyBytes, 1), isFull);
+    assert.throws(() => send(1, LIMITS.historyMax), isFull);
+    decided(send(LIMITS.historyBytes - 1, LIMITS.historyMax - 1), 'continue');
+  });
+
   it('the timestamp of a follow-up never goes back', () => {
     const later: TaskState = 'TASK_STATE_INPUT_REQUIRED';
     const status = { state: later, timestamp: new Date(NOW + 9_000).toISOString() };

@@ -107,6 +107,34 @@ describe('a message to a running task', () => {
     assert.deepEqual(taken, [['and this', 'and that'], [], []]);
   });
 
+  it('is read from the store once, however often the turn commits', async (t) => {
+    const [asked, done] = [createGate(), createGate()];
+    const core = await createCore(t, {
+      agent: async function* ({ inbox }) {
+        await asked.opened;
+        for (let rounds = 0; rounds < 3; rounds += 1) yield { state: 'TASK_STATE_WORKING', message: `round ${rounds}` };
+        await done.opened;
+        yield { state: 'TASK_STATE_COMPLETED', message: inbox().length.toString() };
+      },
+    });
+    const read: number[] = [];
+    const { update } = core.store;
+    t.mock.method(core.store, 'update', async (...args: Parameters<typeof update>) => {
+      const updated = await update(...args);
+      read.push(...updated.pending.map(({ ordinal }) => ordinal));
+      return updated;
+    });
+    const client = createClient(core);
+    const { id: taskId } = await client.start('start');
+    await client.start('two', { taskId });
+    await client.start('three', { taskId });
+    asked.open();
+    await until('the third round', async () => statusText(await client.get(taskId)) === 'round 2');
+    done.open();
+    assert.equal(statusText(await client.settled(taskId)), '2');
+    assert.deepEqual([...new Set(read)], read);
+  });
+
   it('reaches an agent that yields nothing meanwhile', async (t) => {
     const core = await createCore(t, {
       agent: async function* ({ inbox }) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { isDomainError } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { textOf } from '../../core/message.ts';
 import type { ListQuery } from '../../core/operations/operations.ts';
 import type { Task } from '../../core/task.ts';
@@ -54,6 +55,18 @@ describe('ListTasks', () => {
     const page = await list({ pageSize: 7 });
     assert.equal(page.totalSize, 23);
     assert.equal(page.tasks.length, 7);
+  });
+
+  it('a page holds no more than the budget and goes on behind it', async (t) => {
+    const { client, list, pages } = await createSite(t);
+    const sent = [];
+    for (const name of ['a', 'b', 'c']) sent.push((await client.send(name + 'x'.repeat(LIMITS.listBytes / 3))).id);
+    const first = await list({ historyLength: 1 });
+    assert.equal(first.tasks.length, 2);
+    assert.equal(first.totalSize, 3);
+    assert.notEqual(first.nextPageToken, '');
+    assert.deepEqual((await pages({})).map(({ id }) => id).sort(), [...sent].sort());
+    assert.equal((await list({ historyLength: 0 })).tasks.length, 3);
   });
 
   it('artifacts only on request, then always; history as long as asked for', async (t) => {

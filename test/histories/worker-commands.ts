@@ -78,7 +78,7 @@ export const workerCommands: Commands = [
           ({ fence }) =>
             fence.taskId === mine.taskId && fence.ordinal === mine.ordinal && fence.attempt === mine.attempt,
         );
-        if (lease) turn.deliver(lease.pending);
+        if (lease) turn.hear(lease.newest);
         else turn.stop('fenced');
         heartbeat(model, mine);
       }

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import Koa from 'koa';
 import { createRovoRoutes } from '../../adapters/rovo/routes.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports/clock.ts';
 import { LIFECYCLE_MODULE } from '../../simulator/forge/invocation-token.ts';
+import { until } from '../jwks/until.ts';
 import { ALICE, createWorld, INSTALLATION, TENANT, type World } from './world.ts';
 
 const OTHER = 'bbbbbbbb-bbbb-4ccc-8ddd-eeeeeeeeeeee';
@@ -24,11 +26,24 @@ const UPGRADED = eventBody('avi:forge:upgraded:app');
 let world: World;
 let origin: string;
 let closeServer: () => void;
+/** Bodies that the routes wait for. */
+let awaited = 0;
 
 /** `edge` in place of the world's own. */
 async function serve(edge: Parameters<typeof createRovoRoutes>[0]['edge']): Promise<void> {
   const app = new Koa();
-  app.use(createRovoRoutes({ edge, telemetry: world.telemetry }).routes());
+  const clock: Clock = {
+    now: world.clock.now,
+    timer(ms, callback) {
+      const cancel = world.clock.timer(ms, callback);
+      awaited += 1;
+      return () => {
+        awaited -= 1;
+        cancel();
+      };
+    },
+  };
+  app.use(createRovoRoutes({ edge, clock, telemetry: world.telemetry }).routes());
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -144,6 +159,44 @@ describe('lifecycle: what the body may say', () => {
     assert.equal(response.statusCode, 413);
     chunked.destroy();
     assert.equal(await statusOf(), undefined);
+  });
+});
+
+describe('lifecycle: a body that does not come', () => {
+  async function halfSent() {
+    const headers = await world.headers(MODULE);
+    const half = request(`${origin}/rovo/lifecycle`, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': '100' },
+    });
+    half.on('error', () => {});
+    half.write('{');
+    await until(() => awaited === 1);
+    return half;
+  }
+
+  test('is waited for 30 s and no longer, then the connection ends', async () => {
+    const half = await halfSent();
+    const answered = once(half, 'response');
+    world.clock.advance(29_000);
+    assert.equal((await lifecycle(INSTALLED)).status, 200);
+    assert.equal(half.destroyed, false);
+    world.clock.advance(1_000);
+    const [response] = await answered;
+    assert.equal(response.statusCode, 408);
+    assert.equal(response.headers.connection, 'close');
+    response.resume();
+    await once(half, 'close');
+  });
+
+  test('of a client that leaves is no fault of ours', async () => {
+    const half = await halfSent();
+    half.destroy();
+    await until(() => awaited === 0);
+    assert.deepEqual(
+      world.log.filter(({ name }) => name === 'rovo.lifecycle.failed'),
+      [],
+    );
   });
 });
 

@@ -66,6 +66,66 @@ describe('message key: which ids are none', () => {
   }
 });
 
+describe('message key: proto names', () => {
+  const call = (message: JsonObject, more: JsonObject = {}, jti = 'jti-1') =>
+    prepareCall(
+      { method: 'SendMessage', params: { message, ...more } },
+      { installationId: 'i', principal: ALICE, jti, digest, chatDeadlineMs: 1, itemDeadlineMs: 2 },
+    );
+  const parts = [
+    { text: 'Do it', media_type: '' },
+    { data: MENTION, media_type: 'application/json' },
+  ];
+  const jsonParts = [{ text: 'Do it' }, { data: MENTION, mediaType: 'application/json' }];
+
+  test('message_id is the id: a repeat is no new work', () => {
+    const first = call({ message_id: 'm1', role: 'ROLE_USER', parts }, {}, 'jti-1');
+    assert.deepEqual(call({ message_id: 'm1', role: 'ROLE_USER', parts }, {}, 'jti-2'), first);
+    assert.equal(first.key, undefined);
+    assert.equal((first.params.message as JsonObject).messageId, 'm1');
+  });
+
+  test('a message is prepared and keyed alike under both names', () => {
+    const ids = { contextId: 'c', taskId: 't', referenceTaskIds: ['r'] };
+    const protoIds = { context_id: 'c', task_id: 't', reference_task_ids: ['r'] };
+    for (const id of ['request-id-missing', '', 'm1']) {
+      for (const [named, proto] of [
+        [{}, { context_id: '', task_id: '', reference_task_ids: [] }],
+        [ids, protoIds],
+      ] as const) {
+        const configuration = { acceptedOutputModes: ['text/plain'], historyLength: 2, returnImmediately: true };
+        const protoConfiguration = {
+          ...{ accepted_output_modes: ['text/plain'], history_length: 2, return_immediately: true },
+          task_push_notification_config: null,
+        };
+        assert.deepEqual(
+          call({ message_id: id, role: 'ROLE_USER', parts, ...proto }, { configuration: protoConfiguration }),
+          call({ messageId: id, role: 'ROLE_USER', parts: jsonParts, ...named }, { configuration }),
+        );
+      }
+    }
+  });
+
+  test('the JSON name counts when both are there', () => {
+    const { params } = call({ messageId: 'm1', message_id: 'm2', role: 'ROLE_USER', parts: jsonParts });
+    assert.deepEqual(params.message, { messageId: 'm1', role: 'ROLE_USER', parts: jsonParts });
+  });
+
+  test('what people wrote keeps its names', () => {
+    const data = { ...MENTION, message_id: 'x', task_id: '' };
+    const metadata = { context_id: '' };
+    const { params } = call({ messageId: 'm1', role: 'ROLE_USER', parts: [{ data }], metadata });
+    assert.deepEqual(params.message, { messageId: 'm1', role: 'ROLE_USER', parts: [{ data }], metadata });
+  });
+
+  test('task methods take task_id for an id, lists keep their filter', () => {
+    const options = { installationId: 'i', principal: ALICE, jti: 'j', digest, chatDeadlineMs: 1, itemDeadlineMs: 2 };
+    const paramsOf = (method: string, params: JsonObject) => prepareCall({ method, params }, options).params;
+    assert.deepEqual(paramsOf('GetTask', { task_id: 't', id: '' }), { id: 't' });
+    assert.deepEqual(paramsOf('ListTasks', { context_id: '', page_token: '', page_size: 5 }), { page_size: 5 });
+  });
+});
+
 test('message key: a message of nothing but brackets is refused, not run out of stack on', () => {
   const nested = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as Json;
   assert.throws(

@@ -209,6 +209,18 @@ export function acceptContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(read?.task.history, [message('one'), message('two')]);
   });
 
+  test(`${label} accept: the view says how many bytes of the task wait and how many there are`, async (t) => {
+    const subject = await open(t);
+    await accept(subject, { id: 't1', text: 'öne' });
+    await say(subject, 't1', 'two');
+    const bytes = (text: string) => Buffer.byteLength(JSON.stringify(message(text)));
+    const both = bytes('öne') + bytes('two');
+    const volume = async () => (await peekAccept(subject, { owner: ALICE, taskId: 't1' })).task?.volume;
+    assert.deepEqual(await volume(), { inbox: both, history: both });
+    await subject.store.update({ taskId: 't1' }, () => ({ executions: [{ close: 1, outcome: 'done' }] }));
+    assert.deepEqual(await volume(), { inbox: bytes('two'), history: both });
+  });
+
   test(`${label} accept: a message to a finished task is never stored`, async (t) => {
     const subject = await open(t);
     await accept(subject, { id: 't1' });

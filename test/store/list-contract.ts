@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LIMITS } from '../../core/limits.ts';
 import type { ListFilter, ListPage, ListPosition } from '../../core/ports/task-store.ts';
 import type { TaskState } from '../../core/task.ts';
-import { ALICE, accept, BOB, become, claimOne, end, message, say, write } from './scenario.ts';
+import { ALICE, accept, BOB, become, claim, claimOne, end, message, say, write } from './scenario.ts';
 import type { Subject, SubjectFactory } from './subject.ts';
 
 function list({ store }: Subject, filter: ListFilter = {}, limit = 100): Promise<ListPage> {
@@ -136,6 +137,39 @@ export function listContract(label: string, open: SubjectFactory): void {
     assert.equal(await subject.store.record(BOB, 't1'), undefined);
   });
 
+  test(`${label} list: a page ends before it grows too large, counts what it shows, and never is empty`, async (t) => {
+    const subject = await open(t);
+    const long = 'x'.repeat(1_000);
+    for (const id of ['t1', 't2', 't3']) {
+      await accept(subject, { id, text: long });
+      subject.advance(1);
+    }
+    await accept(subject, { id: 't4' });
+    const { store } = subject;
+    const page = async (maxBytes: number, more: { historyLength?: number; artifacts?: boolean } = {}) => {
+      const {
+        snapshots,
+        more: rest,
+        total,
+      } = await store.list(ALICE, {
+        ...{ filter: {}, limit: 4, maxBytes, artifacts: false, ...more },
+      });
+      assert.equal(total, 4);
+      assert.equal(rest, snapshots.length < 4);
+      return snapshots.map(({ record }) => record.id);
+    };
+    assert.deepEqual(await page(10_000), ['t4', 't3', 't2', 't1']);
+    assert.deepEqual(await page(5_500), ['t4', 't3', 't2']);
+    assert.deepEqual(await page(1), ['t4']);
+    assert.deepEqual(await page(1_000, { historyLength: 0 }), ['t4', 't3', 't2', 't1']);
+    const [first] = await claim(subject, 'worker-1', 1);
+    assert.equal(first?.fence.taskId, 't1');
+    await write(subject, first.fence, { text: long.repeat(3) });
+    await say(subject, 't1', 'short');
+    assert.deepEqual(await page(5_500, { historyLength: 1 }), ['t4', 't3', 't2', 't1']);
+    assert.deepEqual(await page(3_000, { historyLength: 0, artifacts: true }), ['t4', 't3', 't2']);
+  });
+
   test(`${label} earlier: the context's other tasks, newest first, with history and without artifacts`, async (t) => {
     const subject = await open(t);
     for (const id of ['t1', 't2', 't3', 't4']) {
@@ -155,5 +189,13 @@ export function listContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(all[2]?.history, [message('t1')]);
     assert.equal(all[2]?.status.state, 'TASK_STATE_COMPLETED');
     assert.deepEqual(await subject.store.earlier(BOB, 'c2', 't4', 10), []);
+    for (const id of ['large', 'larger']) {
+      await accept(subject, { id, contextId: 'c1', text: 'x'.repeat(LIMITS.listBytes / 3) });
+    }
+    const few = await subject.store.earlier(ALICE, 'c1', 't4', 10);
+    assert.deepEqual(
+      few.map((task) => task.id),
+      ['larger'],
+    );
   });
 }

@@ -14,6 +14,9 @@ const MAY_SCAN = [
   /^select id from tenant n where status = 'removed'/,
   // An operator: open turns only.
   /indexed by execution_open join task .* where e.outcome = 'open' and \(/s,
+  // The clock was set back, asked now and then: open turns only.
+  /^select 1 as one from execution indexed by execution_open where outcome = 'open' and \(/,
+  /^update execution indexed by execution_open set claimable_at =\s+case/,
   // An operator: tenants and owners, and what the indices say of their tasks.
   /^with known \(id\) as/,
   // An operator erases a person: one row for each user with tasks.

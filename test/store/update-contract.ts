@@ -237,6 +237,8 @@ export function updateContract(label: string, open: SubjectFactory): void {
     }));
     assert.deepEqual(after.pending, [{ ordinal: 3, message: message('three') }]);
     assert.deepEqual((await subject.store.update({ taskId: 't1' }, (view) => followUp(view, 'four'))).pending, []);
+    const known = await subject.store.update({ taskId: 't1', fence, pendingAfter: 3 }, () => undefined);
+    assert.deepEqual(known.pending, [{ ordinal: 4, message: message('four') }]);
   });
 
   test(`${label} step: a started step has no result, a finished one answers the first stored for ever`, async (t) => {
