@@ -102,7 +102,7 @@ export async function startAtlassian(options: AtlassianOptions = {}): Promise<At
 
   const findSite = (name = 'lantern'): Site => {
     const site = all.get(name);
-    if (!site) throw new Error(`no site is called ${name}`);
+    if (!site) throw new Error(`no site is called ${name}; there are ${[...all.keys()].join(', ')}`);
     return site;
   };
 

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from '../../core/ports/agent.ts';
 import { briefAgent } from './brief/brief-agent.ts';
+import { placeOf } from './error-place.ts';
 
 /** The agent cannot be loaded. The message is for the operator: it names the module, what was found and what is expected. */
 export class AgentLoadError extends Error {
@@ -31,7 +32,8 @@ async function importModule(name: string, cwd: string): Promise<Readonly<Record<
     return (await import(specifier)) as Record<string, unknown>;
   } catch (cause) {
     const looked = isPath ? resolve(cwd, name) : `package ${name}`;
-    throw new AgentLoadError(`the agent module ${looked} cannot be loaded: ${reason(cause)}`, { cause });
+    const file = isPath ? looked : undefined;
+    throw new AgentLoadError(`the agent module ${looked} cannot be loaded: ${reason(cause, file)}`, { cause });
   }
 }
 
@@ -55,7 +57,11 @@ async function made(factory: CallableFunction, where: string): Promise<unknown> 
   }
 }
 
-const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+function reason(cause: unknown, file?: string): string {
+  const place = placeOf(cause, file);
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return place === undefined ? text : `${text} (${place})`;
+}
 
 function kind(value: unknown): string {
   if (value === null) return 'null';

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { clip } from '../../core/markdown.ts';
 import type { Comment, Issue, LinkedIssue } from '../../core/ports/agent.ts';
 import { adfToMarkdown } from './adf-to-markdown.ts';
+import { mentionsOf } from './mentions.ts';
 
 /** What `Issue` is made of. Without an explicit list the search answers ids alone. */
 export const ISSUE_FIELDS: readonly string[] = [
@@ -106,14 +107,16 @@ const issue = z.object({
 
 const comment = z
   .object({ id: z.string(), author: optional(person), body: z.unknown().optional(), created: instant })
-  .transform(
-    (value): Comment => ({
+  .transform((value): Comment => {
+    const mentions = mentionsOf(value.body);
+    return {
       id: value.id,
       author: value.author ?? 'Somebody',
       body: adfToMarkdown(value.body),
       created: value.created,
-    }),
-  );
+      ...(mentions.length > 0 && { mentions }),
+    };
+  });
 
 /** Undefined when it is no work item. */
 export function readIssue(value: unknown): Issue | undefined {

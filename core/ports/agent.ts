@@ -146,6 +146,18 @@ export interface Comment {
   readonly body: string;
   /** ISO 8601 with offset. */
   readonly created: string;
+  /** Whom it calls, in the order of the text; absent when it calls nobody. */
+  readonly mentions?: readonly Mention[];
+}
+
+/** Somebody whom a text calls. Markdown keeps the plain name only, so that nobody is notified by what is repeated. */
+export interface Mention {
+  /** Atlassian account id. */
+  readonly id: string;
+  /** As it stands in the text, without the `@`. */
+  readonly name: string;
+  /** Jira says that it is an app's account. It does not always say so. */
+  readonly app: boolean;
 }
 
 /** Why Jira refused. `not-found` means missing or not permitted: Jira does not say which. */

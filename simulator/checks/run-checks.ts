@@ -32,7 +32,7 @@ const CONCURRENCY = 8;
 /** Real time: an agent that never ends its work fails a check instead of holding it up for Jira's hour. */
 const PATIENCE_MS = 120_000;
 
-const named = (names: readonly string[], check: Check): boolean =>
+export const isNamed = (names: readonly string[], check: Check): boolean =>
   names.some((name) => check.id === name || check.id.startsWith(`${name}.`));
 
 function createBench(options: RunChecksOptions, site: Site): Bench {
@@ -64,8 +64,8 @@ function createBench(options: RunChecksOptions, site: Site): Bench {
 export async function runChecks(options: RunChecksOptions): Promise<readonly CheckRow[]> {
   const chosen = CHECKS.filter(
     (check) =>
-      (!options.only || named(options.only, check)) &&
-      !named(options.skip ?? [], check) &&
+      (!options.only || isNamed(options.only, check)) &&
+      !isNamed(options.skip ?? [], check) &&
       !(options.quick && check.slow),
   );
   const bench = createBench(options, options.atlassian.site);

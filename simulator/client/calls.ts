@@ -159,7 +159,8 @@ export function createCalls(environment: CallsEnvironment): Calls {
         text,
         ...(envelope.error ? { error: envelope.error } : {}),
         ...('result' in envelope ? { result: envelope.result, ...readResult(method, envelope.result) } : {}),
-        faults: answer.status === 200 ? envelope.faults : [`HTTP ${answer.status}`, ...envelope.faults],
+        // Behind another status Jira's client never looks at the body.
+        faults: answer.status === 200 ? envelope.faults : [`HTTP ${answer.status}`],
         elapsedMs: performance.now() - startedAt,
         timedOut: false,
       };

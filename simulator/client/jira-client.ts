@@ -8,7 +8,7 @@ import {
   type RpcAnswer,
   type RpcOptions,
 } from './calls.ts';
-import { type FollowResult, followStream } from './following.ts';
+import { type FollowOptions, type FollowResult, followStream } from './following.ts';
 import { type LifecycleOptions, type LifecycleResult, sendLifecycle } from './lifecycle.ts';
 import {
   assignmentParams,
@@ -32,7 +32,7 @@ export interface Invocation {
   /** SendStreamingMessage, one connection. */
   stream(options?: StreamOptions): Promise<StreamResult>;
   /** SendStreamingMessage, then SubscribeToTask as often as it takes. */
-  follow(options?: StreamOptions): Promise<FollowResult>;
+  follow(options?: FollowOptions): Promise<FollowResult>;
 }
 
 export interface InvocationOptions extends CallOptions, MessageIds {
@@ -61,6 +61,8 @@ export interface JiraClient {
   uninstall(options?: LifecycleOptions): Promise<LifecycleResult>;
 }
 
+const MAX_LISTED = 20;
+
 export const AGENT_MENTION = `[@${AGENT_ACCOUNT.displayName}](~${AGENT_ACCOUNT.accountId})`;
 
 export function createJiraClient(environment: CallsEnvironment): JiraClient {
@@ -70,9 +72,12 @@ export function createJiraClient(environment: CallsEnvironment): JiraClient {
     const { records } = calls.siteOf(options);
     const viewer = records.person(calls.personOf(options));
     const item = records.item(issueKey);
-    if (!item) throw new Error(`no work item ${issueKey} on this site`);
+    const seen = records.search(viewer, []).map(({ key }) => key);
+    const others = `${viewer.name} sees ${seen.length === 0 ? 'none' : seen.slice(0, MAX_LISTED).join(', ')}`;
+    if (!item) throw new Error(`no work item ${issueKey} on this site; ${others}`);
     if (records.visible(viewer, issueKey)) return item;
-    if (!options.force) throw new Error(`${viewer.name} cannot see ${issueKey}: Jira would not let them do that`);
+    if (!options.force)
+      throw new Error(`${viewer.name} cannot see ${issueKey}: Jira would not let them do that; ${others}`);
     return { ...item, summary: '', description: null };
   };
   const people = (options: InvocationOptions) => ({
@@ -127,13 +132,15 @@ function createInvocation(calls: Calls, params: MessageParams, options: Invocati
     stream: (more) => readStream(calls, streaming, { ...call, ...more }),
     follow: (more) => followStream(calls, streaming, { ...call, ...more }),
     async run(more = {}) {
-      const { userToken, onTask, until, intervalMs: _i, limitMs: _l, ...rest } = more;
+      const { userToken, onTask, onMiss: _m, until, intervalMs: _i, limitMs: _l, ...rest } = more;
       const first = typeof userToken === 'function' ? userToken(0) : userToken;
       const sent = await calls.rpc('SendMessage', params, { ...call, ...rest, ...(first ? { userToken: first } : {}) });
       const { task, faults } = sent;
       if (!task) {
-        const outcome = sent.timedOut ? ('limit' as const) : ('refused' as const);
-        return { states: [], polls: 0, missed: 0, faults, outcome, ...(sent.error ? { error: sent.error } : {}) };
+        const outcome = sent.message ? 'settled' : sent.timedOut ? 'limit' : 'refused';
+        const { status, error, message } = sent;
+        const seen = { ...(error ? { error } : {}), ...(message ? { message } : {}) };
+        return { states: [], polls: 0, missed: 0, faults, outcome, status, ...seen };
       }
       onTask?.(task);
       const polled = await pollTask(calls, task.id, {

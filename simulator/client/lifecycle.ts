@@ -10,6 +10,8 @@ export interface LifecycleOptions extends CallOptions {
   /** Merged over the body. */
   readonly body?: JsonObject;
   readonly retries?: number;
+  /** After each attempt; `nextMs` is absent after the last one. */
+  onAttempt?(attempt: LifecycleAttempt, nextMs?: number): void;
 }
 
 export interface LifecycleAttempt {
@@ -60,7 +62,10 @@ export async function sendLifecycle(
       },
     );
     attempts.push(outcome);
-    if (outcome.status >= 200 && outcome.status < 300) return { attempts, delivered: true };
+    const delivered = outcome.status >= 200 && outcome.status < 300;
+    const more = !delivered && attempt < retries;
+    options.onAttempt?.(outcome, more ? calls.timeScale.wait(JIRA_LIMITS.lifecycleRetryMs) : undefined);
+    if (delivered) return { attempts, delivered };
   }
   return { attempts, delivered: false };
 }

@@ -116,7 +116,8 @@ function plainAnswer(
     comments: 0,
     ...(envelope.error ? { error: envelope.error } : {}),
     states: [],
-    faults: [...(answer.status === 200 ? [] : [`HTTP ${answer.status}`]), ...envelope.faults, ...odd],
+    // Behind another status Jira's client never looks at the body.
+    faults: answer.status === 200 ? [...envelope.faults, ...odd] : [`HTTP ${answer.status}`],
     maxSilenceMs: read.elapsedMs,
     elapsedMs: read.elapsedMs,
     end: 'agent',

@@ -1,10 +1,32 @@
 import { parseArgs } from 'node:util';
 
-/** A wrong command line: printed with the usage, exit code 64. */
+/** A wrong command line: said with a hint where the usage is, exit code 64. */
 export class UsageError extends Error {}
 
+export const HELP_HINT = 'npm run simulator -- --help lists the commands and options';
+
+/** Those that go to the simulator that serves. */
+export const SENT_COMMANDS = [
+  'assign',
+  'mention',
+  'chat',
+  'automation',
+  'get',
+  'cancel',
+  'subscribe',
+  'install',
+  'upgrade',
+  'uninstall',
+  'token',
+  'rotate-keys',
+  'outage',
+] as const;
+export type SentCommand = (typeof SENT_COMMANDS)[number];
+export type Command = 'serve' | 'check' | SentCommand;
+const COMMANDS: readonly Command[] = ['serve', 'check', ...SENT_COMMANDS];
+
 export interface Arguments {
-  readonly command: string;
+  readonly command: Command;
   /** What stands after the command: a work item's key, a text. */
   readonly words: readonly string[];
   readonly url: string;
@@ -23,11 +45,13 @@ export interface Arguments {
   readonly skip: readonly string[];
   readonly quick: boolean;
   readonly json: boolean;
+  /** Answers in whole. */
+  readonly full: boolean;
   readonly help: boolean;
 }
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080/rovo/a2a';
-const DEFAULT_PORTS = { jwks: 8091, site: 8092, control: 8093 } as const;
+export const DEFAULT_PORTS = { jwks: 8091, site: 8092, control: 8093 } as const;
 
 const OPTIONS = {
   url: { type: 'string' },
@@ -46,6 +70,7 @@ const OPTIONS = {
   skip: { type: 'string', multiple: true },
   quick: { type: 'boolean' },
   json: { type: 'boolean' },
+  full: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -71,14 +96,29 @@ function tokenChoice(text: string | undefined): Arguments['userToken'] {
 const names = (values: readonly string[] | undefined): readonly string[] =>
   (values ?? []).flatMap((value) => value.split(','));
 
-export function readArguments(argv: readonly string[]): Arguments {
+function commandOf(word: string): Command {
+  const command = COMMANDS.find((known) => known === word);
+  if (command === undefined) throw new UsageError(`there is no command ${word}; there are ${COMMANDS.join(', ')}`);
+  return command;
+}
+
+/** What holds for options that are not given: `serve` knows better than the built-in values. */
+export interface Defaults {
+  readonly url?: string;
+  readonly timeScale?: number;
+}
+
+/** Throws UsageError. */
+export function readArguments(argv: readonly string[], defaults: Defaults = {}): Arguments {
   const { values, positionals } = parse(argv);
-  const [command = 'serve', ...words] = positionals;
+  const [word = 'serve', ...words] = positionals;
+  const help = values.help ?? false;
+  const command = help ? 'serve' : commandOf(word);
   if (values.url !== undefined && !URL.canParse(values.url)) throw new UsageError('--url is the URL of the agent');
   return {
     command,
     words,
-    url: values.url ?? DEFAULT_URL,
+    url: values.url ?? defaults.url ?? DEFAULT_URL,
     as: values.as,
     site: values.site,
     contextId: values.context,
@@ -86,7 +126,7 @@ export function readArguments(argv: readonly string[]): Arguments {
     stream: values.stream ?? false,
     cutAfter: number(values['cut-after'], 'cut-after', 1),
     userToken: tokenChoice(values['user-token']),
-    timeScale: number(values['time-scale'], 'time-scale', 1) ?? 1,
+    timeScale: number(values['time-scale'], 'time-scale', 1) ?? defaults.timeScale ?? 1,
     jwksPort: port(values['jwks-port'], 'jwks-port', DEFAULT_PORTS.jwks),
     sitePort: port(values['site-port'], 'site-port', DEFAULT_PORTS.site),
     controlPort: port(values['control-port'], 'control-port', DEFAULT_PORTS.control),
@@ -94,7 +134,8 @@ export function readArguments(argv: readonly string[]): Arguments {
     skip: names(values.skip),
     quick: values.quick ?? false,
     json: values.json ?? false,
-    help: values.help ?? false,
+    full: values.full ?? false,
+    help,
   };
 }
 
@@ -102,6 +143,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    // The first sentence; what follows is about quoting positional arguments.
+    throw new UsageError((error instanceof Error ? error.message : String(error)).split('. ')[0] ?? '');
   }
 }

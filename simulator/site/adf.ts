@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { AGENT_ACCOUNT } from './people.ts';
 
 /** Builders for the Atlassian Document Format, as far as the sample work items need them. */
 export type AdfNode = JsonObject;
@@ -46,7 +47,12 @@ export const panel = (panelType: string, ...content: readonly AdfNode[]): AdfNod
 });
 export const mention = (accountId: string, name: string): AdfNode => ({
   type: 'mention',
-  attrs: { id: accountId, text: `@${name}`, accessLevel: '' },
+  attrs: {
+    id: accountId,
+    text: `@${name}`,
+    accessLevel: '',
+    ...(accountId === AGENT_ACCOUNT.accountId ? { userType: 'APP' } : {}),
+  },
 });
 
 const row = (type: 'tableHeader' | 'tableCell', cells: readonly string[]): AdfNode => ({

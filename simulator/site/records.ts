@@ -9,6 +9,7 @@ import {
   STATUS_CATEGORIES,
   type WorkItem,
 } from './model.ts';
+import { AGENT_ACCOUNT } from './people.ts';
 
 export interface NewWorkItem {
   readonly project?: string;
@@ -48,7 +49,12 @@ export function createRecords(content: SiteContent): Records {
   const mayBrowse = (viewer: Person, key: string): boolean => viewer.projects.includes(projectOf(key));
   const person = (nameOrAccountId: string): Person => {
     const found = content.people.find((one) => one.name === nameOrAccountId || one.accountId === nameOrAccountId);
-    if (!found) throw new Error(`nobody on this site is called ${nameOrAccountId}`);
+    if (!found) {
+      const names = content.people.filter(({ accountId }) => accountId !== AGENT_ACCOUNT.accountId);
+      throw new Error(
+        `nobody on this site is called ${nameOrAccountId}; there are ${names.map(({ name }) => name).join(', ')}`,
+      );
+    }
     return found;
   };
 

@@ -96,6 +96,29 @@ describe('loadAgent', () => {
     });
   }
 
+  for (const [name, source, text, line] of [
+    ['a module that throws', 'const a = 1;\n\nthrow new Error("no key set");', 'no key set', 3],
+    ['a module that does not parse', 'const a = 1;\nexport default {\n', 'Unexpected end of input', 3],
+    ['a function that throws', 'export default () => {\n  throw new Error("no key");\n};', 'no key', 2],
+    ['an import of what is not there', `\nimport { no } from 'node:fs';\nexport default no;`, "named 'no'", 2],
+  ] as const) {
+    it(`${name}: the file and line are said`, async () => {
+      const file = `placed-${line}-${source.length}.mjs`;
+      await assert.rejects(load(source, file), (error: unknown) => {
+        const { message } = error as Error;
+        assert.ok(message.includes(text) && message.endsWith(`(${join(cwd, file)}:${line})`), message);
+        return true;
+      });
+    });
+  }
+
+  it('a module that does not parse, imported by one that does: said as far as it is known', async () => {
+    await writeFile(join(cwd, 'broken.mjs'), 'export default {');
+    await assert.rejects(load(`import './broken.mjs';\nexport default {};`, 'importing.mjs'), {
+      message: /\(in a module that \S+importing\.mjs imports\)$/,
+    });
+  });
+
   it('what cannot be found says where it was looked for', async () => {
     await assert.rejects(loadAgent('module:./nowhere.mjs', { cwd }), {
       name: 'AgentLoadError',

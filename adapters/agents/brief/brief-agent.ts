@@ -1,7 +1,8 @@
 import { textOf } from '../../../core/message.ts';
 import type { Agent, Jira, Turn, Update } from '../../../core/ports/agent.ts';
+import { ownAccounts } from './addressed.ts';
 import { chatAnswer, commentDraft } from './answers.ts';
-import { type Dossier, readComments, readRelated, refusalOf } from './dossier.ts';
+import { type Dossier, type Reader, readComments, readRelated, refusalOf } from './dossier.ts';
 import { type Intent, intentsOf } from './intents.ts';
 import { ASK_WHICH, NO_JIRA, NOTHING_NAMED, nothingRead, type Refusal, refusalText } from './replies.ts';
 import { subtaskProgress, whatBlocksIt, whatItIs, whatToDoNext, whereItStands, whoTalkedLast } from './sections.ts';
@@ -16,6 +17,7 @@ interface Progress {
   readonly now: string;
   /** Is the brief written into an artifact? In a conversation only when somebody wants all of it. */
   readonly written: boolean;
+  readonly reader: Reader;
   readonly read: Dossier[];
   readonly refused: Refusal[];
   chunks: number;
@@ -59,12 +61,12 @@ async function* study(progress: Progress, target: Target): AsyncGenerator<Update
   signal.throwIfAborted();
   yield working(`Looking at what ${issue.key} depends on`);
   const related = await readRelated(jira, issue);
-  const soFar: Dossier = { issue, comments: [], ...related };
+  const soFar: Dossier = { issue, comments: [], talk: [], answering: false, ...related };
   yield* chunk(progress, section('What blocks it', whatBlocksIt(soFar)));
   yield* chunk(progress, section('Subtasks', subtaskProgress(soFar)));
   signal.throwIfAborted();
   yield working(`Reading the comments of ${issue.key}`);
-  const talk = await readComments(jira, issue);
+  const talk = await readComments(jira, issue, progress.reader);
   const dossier: Dossier = { ...soFar, ...talk, unread: [...related.unread, ...talk.unread] };
   yield* chunk(progress, section('Who talked last', whoTalkedLast(dossier)));
   yield* chunk(progress, section('What to do next', whatToDoNext(dossier, now)));
@@ -114,6 +116,10 @@ async function* run(turn: Turn): AsyncGenerator<Update, void> {
     signal: turn.signal,
     now: turn.task.status.timestamp,
     written: request.style === 'brief' || intents.size === 0 || intents.has('summary'),
+    reader: {
+      accounts: ownAccounts(turn),
+      ...(invocation?.comment === undefined ? {} : { answering: invocation.comment.id }),
+    },
     read: [],
     refused: [],
     chunks: 0,

@@ -1,4 +1,5 @@
 import type { Comment, Issue, Jira, JiraErrorReason, LinkedIssue } from '../../../core/ports/agent.ts';
+import { isToAgent, withoutCall } from './addressed.ts';
 import { spoken } from './text.ts';
 
 /** Another work item as far as an answer needs it. */
@@ -12,8 +13,12 @@ export interface Dossier {
   readonly issue: Issue;
   readonly blockers: readonly Related[];
   readonly children: readonly Related[];
-  /** Newest first. */
+  /** Newest first, without the one that this brief answers. */
   readonly comments: readonly Comment[];
+  /** Those of them that people wrote to each other, not to an agent. */
+  readonly talk: readonly Comment[];
+  /** Is the comment that this brief answers on this item? */
+  readonly answering: boolean;
   /** Parts that Jira would not give this time; the brief says so instead of guessing. */
   readonly unread: readonly ('comments' | 'related')[];
 }
@@ -88,9 +93,24 @@ export async function readRelated(
   return { blockers: links.map(withDetails), children, unread: found === undefined ? ['related'] : [] };
 }
 
-export async function readComments(jira: Jira, issue: Issue): Promise<Pick<Dossier, 'comments' | 'unread'>> {
-  const comments = await ifGiven(jira.comments(issue.id, { limit: COMMENTS }));
-  return { comments: (comments ?? []).slice(0, COMMENTS), unread: comments === undefined ? ['comments'] : [] };
+/** What tells comments to the agent from others. */
+export interface Reader {
+  /** Our own accounts. */
+  readonly accounts: ReadonlySet<string>;
+  /** Id of the comment that is being answered. */
+  readonly answering?: string;
+}
+
+export async function readComments(
+  jira: Jira,
+  issue: Issue,
+  { accounts, answering }: Reader,
+): Promise<Pick<Dossier, 'comments' | 'talk' | 'answering' | 'unread'>> {
+  const read = await ifGiven(jira.comments(issue.id, { limit: COMMENTS }));
+  const all = (read ?? []).slice(0, COMMENTS);
+  const comments = all.filter(({ id }) => id !== answering);
+  const talk = comments.filter((comment) => !isToAgent(comment, accounts));
+  return { comments, talk, answering: comments.length < all.length, unread: read === undefined ? ['comments'] : [] };
 }
 
 export interface OpenQuestion {
@@ -100,12 +120,13 @@ export interface OpenQuestion {
   readonly question: string;
 }
 
-/** Questions of the latest comments that nobody but their author has followed up. */
-export function openQuestions(comments: readonly Comment[]): readonly OpenQuestion[] {
-  return comments.flatMap((comment, index) => {
-    if (comments.slice(0, index).some((later) => later.author !== comment.author)) return [];
+/** Questions of people to people that nobody but their author has followed up. */
+export function openQuestions({ talk }: Pick<Dossier, 'talk'>): readonly OpenQuestion[] {
+  return talk.flatMap((comment, index) => {
+    if (talk.slice(0, index).some((later) => later.author !== comment.author)) return [];
     const sentences = spoken(comment.body).split(/(?<=[.!?])\s+|\n/);
     const question = sentences.find((sentence) => sentence.endsWith('?') && sentence.length > 2);
-    return question === undefined ? [] : [{ author: comment.author, created: comment.created, question }];
+    if (question === undefined) return [];
+    return [{ author: comment.author, created: comment.created, question: withoutCall(question, comment) }];
   });
 }

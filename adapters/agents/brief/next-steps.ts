@@ -27,7 +27,7 @@ function aboutDates({ issue }: Dossier, now: string): string | undefined {
  * markdown. Plain rules, so that the same work item always gets the same advice.
  */
 export function nextSteps(dossier: Dossier, now: string): readonly string[] {
-  const { issue, blockers, children, comments } = dossier;
+  const { issue, blockers, children } = dossier;
   if (isDone(issue)) return whenDone(dossier);
   const steps: (string | undefined)[] = [];
   const open = blockers.filter((blocker) => !isDone(blocker));
@@ -39,7 +39,7 @@ export function nextSteps(dossier: Dossier, now: string): readonly string[] {
   }
   if (issue.assignee === undefined) steps.push('Find somebody to take it: nobody is assigned.');
   steps.push(aboutDates(dossier, now));
-  const question = openQuestions(comments)[0];
+  const question = openQuestions(dossier)[0];
   if (question)
     steps.push(
       `Answer ${plain(question.author, 80)}, who asked on ${dayOf(question.created)}: ${plain(question.question, 160)}`,

@@ -72,11 +72,12 @@ export function whatBlocksIt({ issue, blockers }: Dossier): string {
     .join('\n\n');
 }
 
-export function whoTalkedLast({ comments, unread }: Dossier): string {
+export function whoTalkedLast(dossier: Dossier): string {
+  const { comments, answering, unread } = dossier;
   if (unread.includes('comments')) return 'The comments could not be read this time.';
   const last = comments[0];
-  if (last === undefined) return 'Nobody has commented.';
-  const questions = openQuestions(comments)
+  if (last === undefined) return answering ? 'Nobody else has commented.' : 'Nobody has commented.';
+  const questions = openQuestions(dossier)
     .slice(0, MAX_QUESTIONS)
     .map(({ author, created, question }) => `- ${plain(author, 80)}, ${dayOf(created)}: ${plain(question)}`);
   return [
