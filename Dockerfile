@@ -1,6 +1,7 @@
 # The service, built from source. Data (one SQLite file and its log) lives in /data: mount a volume there.
 #   docker build -t rovo-a2a-connector .
 #   docker run -p 8080:8080 -v connector-data:/data -e FORGE_APP_ID=… rovo-a2a-connector
+# More in docs/operations.md.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 # better-sqlite3 brings a prebuilt binary for this image; the tools are for platforms without one.
@@ -17,7 +18,7 @@ ENV NODE_ENV=production \
     PORT=8080 \
     DATABASE_URL=sqlite:/data/connector.db
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 RUN mkdir /data && chown node:node /data

@@ -5,8 +5,15 @@ import { StartError } from './start-error.ts';
 /** A bearer token and two OAuth headers of Atlassian's proxy can pass Node's 16 KB. */
 const MAX_HEADER_BYTES = 65_536;
 
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly setting: 'PORT' | 'OPS_PORT';
+}
+
 export interface HttpServer {
-  listen(host: string, port: number): Promise<AddressInfo>;
+  /** `setting` names the variable that the port comes from, for a refusal. Rejects with StartError. */
+  listen(address: ListenAddress): Promise<AddressInfo>;
   /** Takes no new connection and lets go of idle ones. */
   refuse(): void;
   /** Resolves when the last connection is closed; those that are open after `graceMs` are cut. */
@@ -35,10 +42,19 @@ export function createHttpServer(listener: RequestListener): HttpServer {
     return closed;
   };
   return {
-    listen: (host, port) =>
+    listen: ({ host, port, setting }) =>
       new Promise((resolve, reject) => {
-        const failed = (error: Error): void =>
-          reject(new StartError(`HOST, PORT: cannot listen on ${host}:${port} (${error.message})`, { cause: error }));
+        const failed = (error: NodeJS.ErrnoException): void => {
+          const advice =
+            error.code === 'EADDRINUSE' || error.code === 'EACCES'
+              ? `set ${setting} to another, or end the program that has it`
+              : 'look at HOST';
+          reject(
+            new StartError(`${setting}: cannot listen on ${host}:${port} (${error.message}); ${advice}`, {
+              cause: error,
+            }),
+          );
+        };
         server.once('error', failed);
         server.listen(port, host, () => {
           server.off('error', failed);

@@ -60,7 +60,7 @@ export function createService(parts: ServiceParts): Service {
         else response.writeHead(503, { 'Retry-After': '1' }).end();
       });
       servers.push(server);
-      const address = await server.listen(config.host, config.port);
+      const address = await server.listen({ host: config.host, port: config.port, setting: 'PORT' });
       const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       // With PORT=0 the system chose the port only now, and the agent card has to name it.
       const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
@@ -74,7 +74,7 @@ export function createService(parts: ServiceParts): Service {
       if (config.ops.port !== undefined) {
         const ops = createHttpServer(createOpsApp({ telemetry }).callback());
         servers.push(ops);
-        await ops.listen('127.0.0.1', config.ops.port);
+        await ops.listen({ host: '127.0.0.1', port: config.ops.port, setting: 'OPS_PORT' });
       }
       runner?.start();
       janitor.start();

@@ -38,7 +38,7 @@ describe('README', () => {
   test('README: the commands that it and the other pages name exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     for (const page of [...pages(), '.ci/run', 'Dockerfile']) {
-      for (const [, name = ''] of read(page).matchAll(/\bnpm run ([a-z-]+)/g)) {
+      for (const [, name = ''] of read(page).matchAll(/\bnpm run ([a-z:-]*[a-z])/g)) {
         assert.ok(name in scripts, `${page}: npm run ${name}`);
       }
     }
@@ -122,6 +122,18 @@ describe('tables', () => {
 });
 
 describe('package', () => {
+  test('package: every file that a script runs has a source', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const files = Object.entries(scripts).flatMap(([name, script]) =>
+      [...script.matchAll(/\bnode (?:-\S+ )*(\S+\.m?js)\b/g)].map(([, file = '']) => [name, file] as const),
+    );
+    assert.ok(files.length > 8, 'the scripts were read');
+    for (const [name, file] of files) {
+      const source = file.replace(/^dist\/(.*)\.js$/, '$1.ts');
+      assert.ok(existsSync(join(ROOT, source)), `npm run ${name}: ${file} is made of nothing`);
+    }
+  });
+
   test('package: what it exports and ships exists after a build', () => {
     const { exports, files } = JSON.parse(read('package.json')) as {
       exports: Record<string, Record<string, string>>;

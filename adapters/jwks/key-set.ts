@@ -3,6 +3,7 @@ import {
   createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
+  errors,
   type FetchImplementation,
   type FlattenedJWSInput,
   type JSONWebKeySet,
@@ -49,6 +50,9 @@ export interface KeySet {
   close(): void;
 }
 
+/** The host was asked a moment ago and is left alone: nothing has failed. */
+class CoolingDown extends Error {}
+
 export function createKeySet(options: KeySetOptions): KeySet {
   const { url, clock, telemetry } = options;
   const { fetch: load = fetch, cooldownMs = 30_000, reloadMs = 600_000, keepMs = 86_400_000 } = options;
@@ -56,9 +60,10 @@ export function createKeySet(options: KeySetOptions): KeySet {
   let refreshedAt = Number.NEGATIVE_INFINITY;
   let nextAttemptAt = Number.NEGATIVE_INFINITY;
   let failed = false;
+  let lastFailure = '';
 
   const guarded: FetchImplementation = async (href, init) => {
-    if (clock.now() < nextAttemptAt) throw new Error('the key set was asked for a moment ago');
+    if (clock.now() < nextAttemptAt) throw new CoolingDown();
     try {
       const response = await load(href, { ...init, redirect: 'manual' });
       const text = await readAtMost(response, maxBytes);
@@ -69,6 +74,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
       return new Response(text);
     } catch (error) {
       failed = true;
+      lastFailure = `the key set cannot be fetched (${error instanceof Error ? error.message : String(error)})`;
       telemetry.count('a2a_jwks_fetches_total', { outcome: 'failed' });
       telemetry.event('warn', 'jwks.failed', { hasKeys: refreshedAt > Number.NEGATIVE_INFINITY }, error);
       throw error;
@@ -84,13 +90,19 @@ export function createKeySet(options: KeySetOptions): KeySet {
     timeoutDuration: timeoutMs,
   });
 
+  const nextFetch = () => `next fetch in ${Math.max(0, Math.ceil((nextAttemptAt - clock.now()) / 1000))} s`;
+  const isUnknownKey = (cause: unknown) => cause instanceof CoolingDown || cause instanceof errors.JWKSNoMatchingKey;
   const refusal = (cause: unknown) =>
     failed
       ? new DomainError('AUTHENTICATION_UNAVAILABLE', 'Authentication is not available at the moment', {
           retryAfterMs: Math.max(1_000, nextAttemptAt - clock.now()),
-          cause,
+          cause: cause instanceof CoolingDown ? new Error(`${lastFailure}; ${nextFetch()}`) : cause,
         })
-      : new DomainError('UNAUTHENTICATED', 'Authentication failed', { cause });
+      : new DomainError('UNAUTHENTICATED', 'Authentication failed', {
+          cause: isUnknownKey(cause)
+            ? new Error(`unknown key id: ${new URL(url).host} does not publish it; ${nextFetch()}`)
+            : cause,
+        });
 
   let cancel = () => {};
   const reloadLater = () => {

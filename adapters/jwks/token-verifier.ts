@@ -26,6 +26,21 @@ export interface TokenVerifierOptions extends TokenRules {
  */
 export type VerifyToken = (token: string) => Promise<JWTPayload>;
 
+const MAX_AUDIENCE_CHARS = 100;
+
+/**
+ * jose's errors carry the whole claims, and a cause is logged: only its words stay. An audience names an application,
+ * nobody's secret, and a wrong one is nearly always a wrong setting: both sides are said. The signature has been
+ * checked by then, so that no stranger chooses what we log.
+ */
+function causeOf(error: unknown, audience: string): unknown {
+  if (!(error instanceof errors.JOSEError)) return error;
+  if (!(error instanceof errors.JWTClaimValidationFailed) || error.claim !== 'aud' || error.payload.aud === undefined)
+    return new Error(`${error.code}: ${error.message}`);
+  const named = JSON.stringify(error.payload.aud).slice(0, MAX_AUDIENCE_CHARS);
+  return new Error(`${error.code}: "aud" of the token is ${named}, the configuration wants "${audience}"`);
+}
+
 /** Throws a TypeError on rules that would let everybody in. */
 export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken {
   const { keySet, clock, algorithms, issuer, audience, requiredClaims, clockToleranceSeconds } = options;
@@ -53,9 +68,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): VerifyToken 
       return payload;
     } catch (error) {
       if (isDomainError(error)) throw error;
-      // jose's errors carry the whole claims, and a cause is logged.
-      const cause = error instanceof errors.JOSEError ? new Error(`${error.code}: ${error.message}`) : error;
-      throw new DomainError('UNAUTHENTICATED', 'Authentication failed', { cause });
+      throw new DomainError('UNAUTHENTICATED', 'Authentication failed', { cause: causeOf(error, audience) });
     }
   };
 }

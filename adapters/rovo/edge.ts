@@ -16,7 +16,7 @@ import {
 } from './invocation-token.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { type Call, type Prepared, prepareCall } from './prepare.ts';
-import { refusal } from './refusal.ts';
+import { createRefuse } from './refusal.ts';
 import { userTokenOf } from './user-token.ts';
 
 type ProtocolVersion = '1.0' | '0.3';
@@ -72,17 +72,17 @@ export interface RovoEdge {
 export function createRovoEdge(options: RovoEdgeOptions): RovoEdge {
   const { app, agentId, clock, digest, telemetry, tenants } = options;
   const verify = options.verifier(invocationTokenRules(app));
-  const tokens = createInvocationTokens({ ...options, verify });
+  const refuse = createRefuse(telemetry);
+  const tokens = createInvocationTokens({ ...options, verify, refuse });
   const installations = createInstallations({ app, tenants });
 
   function callerOf(invocation: UserInvocation, headers: RequestHeaders): Caller {
-    const { traceparent, b3 } = traceOf(headers);
-    const trace = traceparent ?? b3;
+    const { trace, b3 } = traceOf(headers);
     const userToken = userTokenOf(headers, clock.now());
     const tenant = tenantId(invocation);
     telemetry.event('debug', 'rovo.authenticated', {
       tenant,
-      traceparent,
+      trace,
       b3TraceId: b3,
       userToken: Boolean(userToken),
     });
@@ -113,7 +113,7 @@ export function createRovoEdge(options: RovoEdgeOptions): RovoEdge {
     async authenticate(headers) {
       const invocation = await tokens.user(headers);
       if (!(await installations.admit(invocation))) {
-        throw refusal(new Error('the installation was removed'), headers, telemetry);
+        throw refuse(new Error('the installation was removed'), headers);
       }
       const { installationId, principal, jti } = invocation;
       const { chatDeadlineMs, itemDeadlineMs } = options;

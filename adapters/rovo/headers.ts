@@ -24,12 +24,13 @@ export function bearerToken(headers: RequestHeaders): string | undefined {
 const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 const B3_TRACE = /^[\da-f]{16}(?:[\da-f]{16})?$/i;
 
-/** `b3` is what Atlassian's support asks for. Both are absent when malformed: they go into logs. */
-export function traceOf(headers: RequestHeaders): { readonly traceparent?: string; readonly b3?: string } {
-  const traceparent = singleHeader(headers, 'traceparent');
-  const b3 = singleHeader(headers, 'x-b3-traceid');
-  return {
-    ...(traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
-    ...(b3 !== undefined && B3_TRACE.test(b3) ? { b3 } : {}),
-  };
+/**
+ * `trace` is what everything that a call causes is logged under: the trace context, else B3's id. `b3` is what
+ * Atlassian's support asks for, absent when it is `trace` already. What is malformed is absent: it goes into logs.
+ */
+export function traceOf(headers: RequestHeaders): { readonly trace?: string; readonly b3?: string } {
+  const traceparent = singleHeader(headers, 'traceparent') ?? '';
+  const b3 = singleHeader(headers, 'x-b3-traceid') ?? '';
+  if (!TRACEPARENT.test(traceparent)) return B3_TRACE.test(b3) ? { trace: b3 } : {};
+  return { trace: traceparent, ...(B3_TRACE.test(b3) ? { b3 } : {}) };
 }

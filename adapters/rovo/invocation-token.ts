@@ -1,9 +1,8 @@
-import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { type InvocationClaims, readClaims } from './claims.ts';
 import type { ForgeAppId } from './forge-ids.ts';
 import { bearerToken, type RequestHeaders } from './headers.ts';
-import { refusal } from './refusal.ts';
-import { allowedApiBase } from './site-urls.ts';
+import type { Refuse } from './refusal.ts';
+import { allowedApiBase, hostOf } from './site-urls.ts';
 
 /*
  * Who calls: the Forge Invocation Token. The rules are fixed here and the audience comes from configuration; whoever
@@ -42,7 +41,7 @@ export interface InvocationTokensOptions {
   readonly apiHosts: readonly string[];
   /** Keys of the modules that may send messages; absent or empty = any. */
   readonly moduleKeys?: readonly string[];
-  readonly telemetry: Telemetry;
+  readonly refuse: Refuse;
 }
 
 /** A call of an agent connector: a user acts, and Jira can be reached as that user. */
@@ -62,7 +61,7 @@ export interface InvocationTokens {
 const BROWSER_MODULE = /^(?:jira|confluence):/i;
 
 export function createInvocationTokens(options: InvocationTokensOptions): InvocationTokens {
-  const { app, verify, apiHosts, moduleKeys = [], telemetry } = options;
+  const { app, verify, apiHosts, moduleKeys = [], refuse } = options;
 
   async function claimsOf(headers: RequestHeaders): Promise<InvocationClaims> {
     const token = bearerToken(headers);
@@ -70,7 +69,12 @@ export function createInvocationTokens(options: InvocationTokensOptions): Invoca
     const claims = readClaims(await verify(token), app.uuid);
     if (claims.apiBaseUrl === undefined) return claims;
     const apiBaseUrl = allowedApiBase(claims.apiBaseUrl, apiHosts);
-    if (apiBaseUrl === undefined) throw new Error('app.apiBaseUrl is not on an allowed host');
+    if (apiBaseUrl === undefined) {
+      const host = hostOf(claims.apiBaseUrl).slice(0, 100);
+      throw new Error(
+        `app.apiBaseUrl of the token is on "${host}"; ROVO_API_HOSTS allows ${apiHosts.join(', ')} over https`,
+      );
+    }
     return { ...claims, apiBaseUrl };
   }
 
@@ -78,7 +82,7 @@ export function createInvocationTokens(options: InvocationTokensOptions): Invoca
     try {
       return check(await claimsOf(headers));
     } catch (error) {
-      throw refusal(error, headers, telemetry);
+      throw refuse(error, headers);
     }
   }
 
@@ -88,7 +92,10 @@ export function createInvocationTokens(options: InvocationTokensOptions): Invoca
         const { principal, apiBaseUrl, module } = claims;
         if (principal === undefined) throw new Error('no principal');
         if (apiBaseUrl === undefined) throw new Error('no app.apiBaseUrl');
-        if (moduleKeys.length > 0 && !moduleKeys.includes(module.key ?? '')) throw new Error('module is not allowed');
+        if (moduleKeys.length > 0 && !moduleKeys.includes(module.key ?? '')) {
+          const key = (module.key ?? '').slice(0, 100);
+          throw new Error(`the token is of module "${key}"; ROVO_MODULE_KEYS allows ${moduleKeys.join(', ')}`);
+        }
         return { ...claims, principal, apiBaseUrl };
       }),
     lifecycle: (headers) =>

@@ -8,6 +8,11 @@ export function safeUrl(text: string): URL | undefined {
   return secure && url.username === '' && url.password === '' ? url : undefined;
 }
 
+/** Host and port as far as the text is a URL, for a log: never the credentials or the path in it. */
+export function hostOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).host : '';
+}
+
 /**
  * The base of Jira's REST API without a slash at its end, when its host is allowed. `hosts` are names (`api.example`,
  * default port only, any port on loopback) or names with a port.

@@ -74,6 +74,18 @@ describe('a running service', () => {
     assert.equal(await other.exited(), 0);
   });
 
+  for (const setting of ['PORT', 'OPS_PORT'] as const) {
+    test(`start: a ${setting} that somebody else has is named, with what to do`, async () => {
+      const { port } = new URL(world.service().origin);
+      const service = world.launch({ DATABASE_URL: `sqlite:./${setting}.db`, [setting]: port });
+      assert.equal(await service.exited(), 1);
+      assert.match(
+        service.output(),
+        new RegExp(`^${setting}: cannot listen on .*EADDRINUSE.*set ${setting} to another`, 'm'),
+      );
+    });
+  }
+
   test('SIGTERM: connections are refused, the service ends with 0 and says so', async () => {
     const service = await world.start({ DATABASE_URL: 'sqlite:./stopped.db' });
     const { port } = new URL(service.origin);

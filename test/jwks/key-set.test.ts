@@ -110,6 +110,24 @@ describe('key set: fetching', () => {
     assert.equal(await outcome(keys, kid), 'found');
   });
 
+  test('an unknown key says that it is one, whether the host was asked now or a moment ago, and what comes next', async () => {
+    const { host, clock, keys } = await setUp();
+    const reason = (kid: string) =>
+      find(keys, kid).then(
+        () => 'found',
+        (error: unknown) => String((error as Error).cause),
+      );
+    const unknown = `Error: unknown key id: ${new URL(host.url).host} does not publish it; next fetch in`;
+    assert.equal(await reason('a'), `${unknown} 30 s`);
+    clock.advance(12_000);
+    assert.equal(await reason('b'), `${unknown} 18 s`);
+    host.outage('error');
+    clock.advance(18_000);
+    await reason('c');
+    clock.advance(5_000);
+    assert.match(await reason('d'), /the key set cannot be fetched \(.*status 503\); next fetch in 25 s/);
+  });
+
   test('a token without a key id causes no fetch', async () => {
     const { host, keys } = await setUp();
     assert.equal(await outcome(keys, undefined), 'UNAUTHENTICATED');

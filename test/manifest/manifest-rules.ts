@@ -1,7 +1,14 @@
 import { ProcessorBuilder, ValidationTypes } from '@forge/manifest';
 
-/** The parts of a manifest that the rules below look at, as YAML gives them. */
+/** What the service answers: the manifest has an endpoint for each, and no other. */
+export const ROUTES: readonly string[] = ['/rovo/a2a', '/rovo/lifecycle', '/rovo/pre-uninstall'];
+
+/** The id that the repository ships, until `forge register` writes a real one. */
+const PLACEHOLDER_APP = '00000000-0000-0000-0000-000000000000';
+
+/** The parts of a manifest that the rules below look at, as YAML gives them; of whatever shape a person left them in. */
 interface Manifest {
+  readonly app?: { readonly id?: unknown };
   readonly environment?: {
     readonly variables?: readonly (string | { readonly key: string; readonly default: string })[];
   };
@@ -12,16 +19,14 @@ interface Manifest {
     readonly storage?: { readonly inScopeEUD?: boolean };
     readonly auth?: Auth;
   }[];
-  readonly modules: {
+  readonly modules?: {
     readonly 'rovo:agentConnector'?: readonly {
-      readonly name: string;
-      readonly description?: string;
       readonly conversationStarters?: readonly string[];
-      readonly protocols: {
-        readonly agent2Agent: {
-          readonly version: unknown;
+      readonly protocols?: {
+        readonly agent2Agent?: {
+          readonly version?: unknown;
           readonly pushNotifications?: boolean;
-          readonly jsonRpcTransport: { readonly endpoint: string; readonly streaming?: boolean };
+          readonly jsonRpcTransport?: { readonly endpoint?: string; readonly streaming?: boolean };
         };
       };
     }[];
@@ -56,37 +61,51 @@ export async function atlassianProblems(file: string): Promise<readonly string[]
   return [...problems];
 }
 
-/** What that package lets through and Jira or this service would not work with. `routes`: what the service answers. */
-export async function ownProblems(file: string, routes: readonly string[]): Promise<readonly string[]> {
+async function contentOf(file: string): Promise<Manifest | undefined> {
   const parsed = await ProcessorBuilder.instance().withValidation(ValidationTypes.BASIC).build().process(file);
-  const manifest = parsed.manifestObject?.yamlContent as Manifest | undefined;
-  if (!manifest) return ['the file is not a manifest'];
-  return [...connectorProblems(manifest), ...endpointProblems(manifest, routes), ...remoteProblems(manifest)];
+  const content: unknown = parsed.manifestObject?.yamlContent;
+  return typeof content === 'object' && content !== null ? (content as Manifest) : undefined;
+}
+
+/** What that package lets through and Jira or this service would not work with. Empty for a file that is no manifest. */
+export async function ownProblems(file: string): Promise<readonly string[]> {
+  const manifest = await contentOf(file);
+  if (!manifest) return [];
+  return [...new Set([...connectorProblems(manifest), ...endpointProblems(manifest), ...remoteProblems(manifest)])];
+}
+
+/** Everything about a file in lines for a person: one for each problem, or that there is none. */
+export async function report(file: string): Promise<{ readonly lines: readonly string[]; readonly sound: boolean }> {
+  const problems = new Set([...(await atlassianProblems(file)), ...(await ownProblems(file))]);
+  if (problems.size > 0) return { lines: [...problems].map((one) => one.replace(/\s+/g, ' ').trim()), sound: false };
+  const unregistered = String((await contentOf(file))?.app?.id).endsWith(PLACEHOLDER_APP);
+  const note = unregistered ? ["app.id is still nobody's: forge register writes yours"] : [];
+  return { lines: ['no problem found', ...note], sound: true };
 }
 
 function connectorProblems({ modules, permissions }: Manifest): string[] {
-  const connectors = modules['rovo:agentConnector'] ?? [];
+  const connectors = modules?.['rovo:agentConnector'] ?? [];
   const problems: string[] = connectors.length === 1 ? [] : ['there is not one agent connector'];
-  for (const { name, description = '', conversationStarters = [], protocols } of connectors) {
-    const { version, pushNotifications, jsonRpcTransport } = protocols.agent2Agent;
-    if (name.length > 30) problems.push('the name is longer than 30 characters');
-    if (description.length > 255) problems.push('the description is longer than 255 characters');
+  for (const { conversationStarters = [], protocols } of connectors) {
+    const { version, pushNotifications, jsonRpcTransport } = protocols?.agent2Agent ?? {};
     if (conversationStarters.length > 3) problems.push('there are more than 3 starters');
-    if (conversationStarters.some((starter) => starter.length > 85))
-      problems.push('a starter is longer than 85 characters');
-    if (version !== '1.0') problems.push('the protocol version is not the text 1.0');
+    for (const starter of conversationStarters) {
+      if (starter.length > 85) problems.push(`a starter is longer than 85 characters: "${starter.slice(0, 40)}…"`);
+    }
+    // The package says so itself when it is no text at all.
+    if (typeof version === 'string' && version !== '1.0') problems.push('the protocol version is not the text 1.0');
     if (pushNotifications !== false) problems.push('push notifications are promised');
-    if (jsonRpcTransport.streaming !== true) problems.push('streaming is off');
-    const endpoint = modules.endpoint?.find(({ key }) => key === jsonRpcTransport.endpoint);
+    if (jsonRpcTransport?.streaming !== true) problems.push('streaming is off');
+    const endpoint = modules?.endpoint?.find(({ key }) => key === jsonRpcTransport?.endpoint);
     if (endpoint?.auth?.appUserToken?.enabled !== true) problems.push("the user's token is not handed over");
   }
   const scopes = Array.isArray(permissions?.scopes) ? permissions.scopes : [];
   if ([...scopes].sort().join() !== [...SCOPES].sort().join())
-    problems.push('the scopes are not the ones that are used');
+    problems.push(`the scopes are not the ones that are used: ${SCOPES.join(', ')}`);
   return problems;
 }
 
-function endpointProblems({ modules, remotes = [] }: Manifest, routes: readonly string[]): string[] {
+function endpointProblems({ modules = {}, remotes = [] }: Manifest): string[] {
   const endpoints = modules.endpoint ?? [];
   const problems: string[] = [];
   const paths = endpoints.map(({ key, remote, route, auth }) => {
@@ -97,19 +116,22 @@ function endpointProblems({ modules, remotes = [] }: Manifest, routes: readonly 
     if (typeof path !== 'string') problems.push(`the route of ${key} is no object with a path`);
     return path;
   });
-  if ([...paths].sort().join() !== [...routes].sort().join())
-    problems.push('the endpoints are not the routes of the service');
+  if ([...paths].sort().join() !== [...ROUTES].sort().join())
+    problems.push(`the endpoints are not the routes of the service: ${ROUTES.join(', ')}`);
   const events = modules.trigger?.flatMap((trigger) => trigger.events) ?? [];
   for (const event of ['avi:forge:installed:app', 'avi:forge:upgraded:app']) {
     if (!events.includes(event)) problems.push(`nothing listens to ${event}`);
   }
   if (!modules.preUninstall?.length) problems.push('nothing listens to the uninstallation');
   const used = [
-    ...(modules['rovo:agentConnector'] ?? []).map(({ protocols }) => protocols.agent2Agent.jsonRpcTransport.endpoint),
+    ...(modules['rovo:agentConnector'] ?? []).map(
+      ({ protocols }) => protocols?.agent2Agent?.jsonRpcTransport?.endpoint,
+    ),
     ...[...(modules.trigger ?? []), ...(modules.preUninstall ?? [])].map(({ endpoint }) => endpoint),
   ];
   for (const key of used) {
-    if (!endpoints.some((endpoint) => endpoint.key === key)) problems.push(`there is no endpoint ${key}`);
+    if (key !== undefined && !endpoints.some((endpoint) => endpoint.key === key))
+      problems.push(`there is no endpoint ${key}`);
   }
   return problems;
 }

@@ -1,27 +1,32 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { atlassianProblems, ownProblems } from './manifest-rules.ts';
+import { atlassianProblems, ownProblems, ROUTES, report } from './manifest-rules.ts';
+import { SAMPLE } from './manifest-sample.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const FILE = join(ROOT, 'manifest.yml');
-const TEXT = readFileSync(FILE, 'utf8');
-const ROUTES = ['/rovo/a2a', '/rovo/lifecycle', '/rovo/pre-uninstall'];
+const CHECK = fileURLToPath(new URL('./manifest-check.js', import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), 'manifest-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let copies = 0;
 
-/** A copy of the manifest with one thing changed. */
-function planted(from: string | RegExp, to: string): string {
-  const text = TEXT.replace(from, to);
-  assert.notEqual(text, TEXT, `nothing to change: ${from}`);
+function written(text: string): string {
   const file = join(folder, `manifest-${copies++}.yml`);
   writeFileSync(file, text);
   return file;
+}
+
+/** The sample with one thing changed: faults are never planted in the shipped file, which is there to be edited. */
+function planted(from: string | RegExp, to: string): string {
+  const text = SAMPLE.replace(from, to);
+  assert.notEqual(text, SAMPLE, `nothing to change: ${from}`);
+  return written(text);
 }
 
 describe('manifest.yml', () => {
@@ -30,7 +35,17 @@ describe('manifest.yml', () => {
   });
 
   test('manifest: every rule that the package misses holds', async () => {
-    assert.deepEqual(await ownProblems(FILE, ROUTES), []);
+    assert.deepEqual(await ownProblems(FILE), []);
+  });
+
+  test('manifest: the sample that faults are planted in has none itself', async () => {
+    const file = written(SAMPLE);
+    assert.deepEqual([...(await atlassianProblems(file)), ...(await ownProblems(file))], []);
+  });
+
+  test('manifest: what a user is told to change may be anything valid', async () => {
+    const file = planted(/name: Sample agent[\s\S]*- Third starter/, "name: 'Our: agent'\n      description: Ours.");
+    assert.deepEqual([...(await atlassianProblems(file)), ...(await ownProblems(file))], []);
   });
 
   test('manifest: the routes it names are the ones that the service has', () => {
@@ -42,7 +57,7 @@ describe('manifest.yml', () => {
         for (const [, path = ''] of text.matchAll(/['"`](\/rovo\/[a-z0-9-]+)['"`]/g)) found.add(path);
       }
     }
-    assert.deepEqual([...found].sort(), ROUTES);
+    assert.deepEqual([...found].sort(), [...ROUTES].sort());
   });
 });
 
@@ -52,13 +67,8 @@ describe('planted faults that the package finds', () => {
     ['no version', "version: '1.0'", '', /version/],
     ['an endpoint that does not exist', 'endpoint: a2a\n', 'endpoint: nowhere\n', /endpoint/i],
     ['no scope for work items', '- read:jira-work\n', '- read:jira-user\n', /read:jira-work/],
-    ['a name of 31 characters', 'name: Briefing agent', `name: ${'x'.repeat(31)}`, /30 char/],
-    [
-      'a description of 256 characters',
-      /description: >-[^\n]*\n[^\n]*\n[^\n]*\n/,
-      `description: ${'x'.repeat(256)}\n`,
-      /255 char/,
-    ],
+    ['a name of 31 characters', 'name: Sample agent', `name: ${'x'.repeat(31)}`, /30 char/],
+    ['a description of 256 characters', /description: [^\n]*\n/, `description: ${'x'.repeat(256)}\n`, /255 char/],
     ['a product that is none', '- jira\n', '- trello\n', /productContexts|trello/],
     ['a field that does not exist', 'streaming: true', 'streamed: true', /streamed|additional/],
     ['a route that is a text', /route:\n\s+path: \/rovo\/a2a/, 'route: /rovo/a2a', /route.*must be object/],
@@ -74,15 +84,10 @@ describe('planted faults that the package finds', () => {
 
 describe('planted faults that only our rules find', () => {
   const FAULTS: readonly (readonly [string, string | RegExp, string, RegExp])[] = [
-    ['a starter of 86 characters', '- Brief me on this work item', `- ${'x'.repeat(86)}`, /starter is longer/],
-    ['a fourth starter', '- Brief me on', '- One more\n        - Brief me on', /more than 3/],
-    [
-      'a URL that is not https',
-      'https://connector.example.com\n\nmodules',
-      'http://connector.example.com\n\nmodules',
-      /https/,
-    ],
-    ['a URL with a slash at the end', 'example.com\n\nmodules', 'example.com/\n\nmodules', /https without a slash/],
+    ['a starter of 86 characters', '- First starter', `- ${'x'.repeat(86)}`, /starter is longer/],
+    ['a fourth starter', '- First starter', '- One more\n        - First starter', /more than 3/],
+    ['a URL that is not https', 'https://connector.example.com', 'http://connector.example.com', /https/],
+    ['a URL with a slash at the end', 'example.com\n', 'example.com/\n', /https without a slash/],
     [
       'a path that the service does not have',
       'path: /rovo/lifecycle',
@@ -111,7 +116,32 @@ describe('planted faults that only our rules find', () => {
   ];
   for (const [name, from, to, message] of FAULTS) {
     test(`manifest: ${name} is found`, async () => {
-      assert.match((await ownProblems(planted(from, to), ROUTES)).join('\n'), message);
+      assert.match((await ownProblems(planted(from, to))).join('\n'), message);
     });
   }
+});
+
+describe('npm run manifest:check', () => {
+  test('manifest:check: prints one line for each problem of both kinds, and ends with 1', () => {
+    const file = planted('name: Sample agent', `name: ${'x'.repeat(31)}`);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('- First starter', `- ${'y'.repeat(86)}`));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CHECK, file], { encoding: 'utf8' });
+    assert.equal(stderr, '');
+    assert.equal(status, 1);
+    assert.match(stdout, /^\S+: [^\n]*30 characters\n\S+: a starter is longer than 85 characters[^\n]*\n$/);
+  });
+
+  test("manifest:check: an id that is nobody's is no fault, and is said", async () => {
+    assert.deepEqual(await report(written(SAMPLE)), { lines: ['no problem found'], sound: true });
+    const { lines, sound } = await report(planted(/app\/[0-9a-f-]{36}/, 'app/00000000-0000-0000-0000-000000000000'));
+    assert.equal(sound, true);
+    assert.match(lines.join('\n'), /forge register/);
+  });
+
+  test('manifest:check: a file that is no manifest, or is not there, is said in a line', async () => {
+    for (const file of [written('modules: ['), written('hello'), join(folder, 'nowhere.yml')]) {
+      const { lines, sound } = await report(file);
+      assert.deepEqual([sound, lines.length], [false, 1], lines.join('\n'));
+    }
+  });
 });

@@ -72,12 +72,18 @@ describe('caller: trace', () => {
     });
   }
 
+  test('without a trace context that id is the trace, named once', async () => {
+    await world.edge.authenticate(await world.headers({}, { 'x-b3-traceid': '463ac35c9f6413ad' }));
+    const line = world.log.findLast(({ name }) => name === 'rovo.authenticated');
+    assert.deepEqual([line?.fields.trace, line?.fields.b3TraceId], ['463ac35c9f6413ad', undefined]);
+  });
+
   test('the id that support asks for is logged beside a trace context', async () => {
     const headers = { traceparent, 'x-b3-traceid': '463ac35c9f6413ad' };
     await world.edge.authenticate(await world.headers({}, headers));
     const line = world.log.findLast(({ name }) => name === 'rovo.authenticated');
     assert.equal(line?.fields.b3TraceId, '463ac35c9f6413ad');
-    assert.equal(line?.fields.traceparent, traceparent);
+    assert.equal(line?.fields.trace, traceparent);
   });
 });
 

@@ -11,19 +11,23 @@ before(async () => {
 after(() => world.close());
 beforeEach(() => world.jwks.outage('none'));
 
-async function refusedHeaders(headers: Record<string, string | string[]>, edge = world.edge): Promise<string> {
-  const from = world.log.length;
+async function refusedHeaders(
+  headers: Record<string, string | string[]>,
+  { edge, log }: Pick<World, 'edge' | 'log'> = world,
+): Promise<string> {
+  const from = log.length;
   await assert.rejects(edge.authenticate(headers), (error: unknown) => {
     assert.ok(isDomainError(error, 'UNAUTHENTICATED'), String(error));
     assert.equal(error.message, 'Authentication failed');
     return true;
   });
-  const line = world.log.slice(from).find(({ name }) => name === 'rovo.refused');
+  const line = log.slice(from).find(({ name }) => name === 'rovo.refused');
   assert.equal(line?.error, undefined);
   return String(line?.fields.reason);
 }
 
-const refused = async (options: TokenOptions, edge = world.edge) => refusedHeaders(await world.headers(options), edge);
+const refused = async (options: TokenOptions, edge = world.edge) =>
+  refusedHeaders(await world.headers(options), { edge, log: world.log });
 
 describe('invocation token: forged and stale ones', () => {
   test('an honest token proves tenant and principal', async () => {
@@ -73,8 +77,55 @@ describe('invocation token: forged and stale ones', () => {
     const headers = await world.headers({ audience: other }, { 'x-b3-traceid': 'ABCDEF0123456789' });
     await refusedHeaders(headers);
     const line = world.log.at(-1);
-    assert.equal(line?.fields.b3TraceId, 'ABCDEF0123456789');
+    assert.equal(line?.fields.trace, 'ABCDEF0123456789');
     assert.ok(!JSON.stringify(line).includes(headers.authorization?.slice(7, 60) ?? '-'));
+  });
+});
+
+describe('invocation token: a wrong setting is found in the log', () => {
+  test('FORGE_APP_ID: both apps are named', async () => {
+    const reason = await refused({ audience: 'ari:cloud:ecosystem::app/99999999-2222-4333-8444-555555555555' });
+    assert.match(reason, /"ari:cloud:ecosystem::app\/99999999-2222-4333-8444-555555555555"/);
+    assert.ok(reason.includes(`"${world.app.ari}"`), reason);
+  });
+
+  test('ROVO_API_HOSTS: the host of the token and the allowed ones are named, and no more of the URL', async () => {
+    const edge = world.edgeWith({ apiHosts: ['one.example', 'two.example:8443'] });
+    const apiBaseUrl = 'https://user:secret@api.elsewhere.example/ex/jira/private';
+    const reason = await refused({ claims: { app: { apiBaseUrl } } }, edge);
+    assert.match(reason, /"api\.elsewhere\.example"; ROVO_API_HOSTS allows one\.example, two\.example:8443/);
+    assert.doesNotMatch(reason, /secret|private/);
+  });
+
+  test('ROVO_MODULE_KEYS: the module of the token and the allowed ones are named', async () => {
+    const edge = world.edgeWith({ moduleKeys: ['mine'] });
+    assert.match(await refused({}, edge), /module "agent-connector"; ROVO_MODULE_KEYS allows mine/);
+  });
+
+  test('FORGE_JWKS_URL: the host that does not publish the key is named, and when it is asked again', async () => {
+    const own = await createWorld();
+    await own.edge.authenticate(await own.headers());
+    own.clock.advance(10_000);
+    const reason = await refusedHeaders(await own.headers({ kid: 'unknown' }), own);
+    assert.equal(reason, `unknown key id: ${new URL(own.jwks.url).host} does not publish it; next fetch in 20 s`);
+    await own.close();
+  });
+
+  test('each reason is a warning once, also when only the seconds in it differ', async () => {
+    const own = await createWorld();
+    const levels: string[] = [];
+    const refuse = async (options: TokenOptions) => {
+      await refusedHeaders(await own.headers(options), own);
+      levels.push(own.log.findLast(({ name }) => name === 'rovo.refused')?.level ?? '');
+    };
+    await own.edge.authenticate(await own.headers());
+    await refuse({ kid: 'unknown' });
+    own.clock.advance(1_000);
+    await refuse({ kid: 'unknown' });
+    await refuse({ issuer: 'x' });
+    await refuse({ issuer: 'x' });
+    assert.deepEqual(levels, ['warn', 'info', 'warn', 'info']);
+    await own.close();
   });
 });
 

@@ -7,7 +7,7 @@ import { createTokenVerifier } from '../../adapters/jwks/token-verifier.ts';
 import { createRovoEdge, type RovoEdge, type RovoEdgeOptions } from '../../adapters/rovo/edge.ts';
 import { parseForgeAppId } from '../../adapters/rovo/forge-ids.ts';
 import { openSqliteStore } from '../../adapters/sqlite/open.ts';
-import type { LogFields, Telemetry } from '../../core/ports/telemetry.ts';
+import type { Level, LogFields, Telemetry } from '../../core/ports/telemetry.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
 import { createWakeups } from '../../core/runtime/wakeups.ts';
 import { createForgeApp, type ForgeApp, type Installation } from '../../simulator/forge/installation.ts';
@@ -31,6 +31,7 @@ export const TENANT = `rovo:${INSTALLATION.id}`;
 export const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 export interface LogLine {
+  readonly level: Level;
   readonly name: string;
   readonly fields: LogFields;
   readonly error: unknown;
@@ -66,7 +67,7 @@ export async function createWorld(): Promise<World> {
   const log: LogLine[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
-    event: (_, name, fields = {}, error) => void log.push({ name, fields, error }),
+    event: (level, name, fields = {}, error) => void log.push({ level, name, fields, error }),
   };
   const folder = await mkdtemp(join(tmpdir(), 'rovo-'));
   const { store, tenants } = await openSqliteStore({
