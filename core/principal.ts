@@ -24,6 +24,9 @@ export interface Caller {
   readonly userToken?: UserToken;
   /** Trace context or support id of the call, kept on the execution row. */
   readonly trace?: string;
+  /** How the call came and the protocol version that it speaks, for logs and traces. */
+  readonly binding?: string;
+  readonly version?: string;
 }
 
 export function sameOwner(a: Owner, b: Owner): boolean {

@@ -14,7 +14,21 @@ const MAX_CAUSES = 3;
 /** Ids, names from fixed sets, counts and durations. Nothing that a person wrote. */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
   ...['taskId', 'contextId', 'tenant', 'principal', 'agent', 'edge', 'binding', 'method', 'version', 'status'],
-  ...['turn', 'ordinal', 'attempt', 'sequence', 'transition', 'state', 'kind', 'recovery', 'outcome', 'worker', 'role'],
+  ...[
+    'turn',
+    'ordinal',
+    'attempt',
+    'sequence',
+    'transition',
+    'from',
+    'to',
+    'state',
+    'kind',
+    'recovery',
+    'outcome',
+    'worker',
+    'role',
+  ],
   ...[
     'trace',
     'traceparent',
@@ -56,12 +70,21 @@ export function logRecord(fields: LogFields, error: unknown): Record<string, unk
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     if (value instanceof Error) record[name] = errorRecord(value);
-    else if (!LOG_FIELDS.has(name) || !isPrimitive(value)) dropped.push(name);
-    else record[name] = name === 'principal' ? pseudonym(String(value)) : plain(value);
+    else {
+      const shown = shownField(name, value);
+      if (shown === undefined) dropped.push(name);
+      else record[name] = shown;
+    }
   }
   if (dropped.length > 0) record.dropped = dropped;
   if (error !== undefined) record.error = errorRecord(error);
   return record;
+}
+
+/** What may be written down of a field, wherever; undefined: nothing but its name. */
+export function shownField(name: string, value: unknown): string | number | boolean | undefined {
+  if (!LOG_FIELDS.has(name) || !isPrimitive(value)) return undefined;
+  return name === 'principal' ? pseudonym(String(value)) : plain(value);
 }
 
 /** The type says so already; plain JavaScript callers and casts do not have to. */

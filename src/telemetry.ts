@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
 import { logRecord } from './log-record.ts';
 import { METRICS, type MetricDefinition } from './metrics.ts';
+import { createTracing } from './tracing.ts';
 
 export interface TelemetryOptions {
   readonly level: PinoLevel | 'silent';
@@ -23,7 +24,7 @@ type Instrument =
   | { readonly type: 'gauge'; readonly labels: readonly string[]; readonly metric: Gauge }
   | { readonly type: 'histogram'; readonly labels: readonly string[]; readonly metric: Histogram };
 
-/** Logs with pino, counts with prom-client. Nothing in here ever throws at its caller. */
+/** Logs with pino, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
 export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
   const log = pino(
     {
@@ -73,6 +74,7 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
       if (found?.type === 'histogram') found.metric.observe(known(found.labels, labels), value);
       else report(name);
     },
+    span: createTracing(),
     metricsText: () => registry.metrics(),
     metricsContentType: registry.contentType,
   };

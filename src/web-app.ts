@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Digest } from '../core/ports/clock.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
+import { spanContextOf } from './trace-context.ts';
 
 /** What answers `/readyz`: rejects while the service should get no traffic. */
 export type ReadinessCheck = () => Promise<void>;
@@ -39,6 +40,22 @@ function lastResort(telemetry: ServiceTelemetry): Middleware {
       context.status = 404;
       context.body = { error: 'Not found' };
     }
+  };
+}
+
+/** Paths that are written down. What else a path holds may be anything that somebody typed. */
+const TRACED = /^\/(?:rovo\/(?:a2a|lifecycle|pre-uninstall)|a2a(?:\/v1)?)(?=\/|$)/;
+
+function traceRequests(telemetry: ServiceTelemetry): Middleware {
+  return (context, next) => {
+    const [path] = TRACED.exec(context.path) ?? [];
+    if (path === undefined) return next();
+    const { traceparent, 'x-b3-traceid': b3 } = context.headers;
+    const parent = [traceparent, b3].flat().find((text) => spanContextOf(text) !== undefined);
+    return telemetry.span('http.request', { parent, fields: () => ({ path }) }, async (span) => {
+      await next();
+      span.set({ status: context.status });
+    });
   };
 }
 
@@ -82,6 +99,7 @@ export function createWebApp(options: WebAppOptions): Koa {
   app.on('error', (error: unknown) => telemetry.event('warn', 'http.socket_failed', {}, error));
   app.use(lastResort(telemetry));
   app.use(router.routes());
+  app.use(traceRequests(telemetry));
   for (const edge of options.edges) app.use(edge);
   return app;
 }

@@ -7,6 +7,7 @@ import { ERROR_TABLE } from '../adapters/a2a/error-table.ts';
 import { CONFIG_KEYS } from '../src/config-schema.ts';
 import { configurationPage, environmentExample } from '../src/configuration-pages.ts';
 import { METRICS } from '../src/metrics.ts';
+import { SPANS } from '../src/spans.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -117,6 +118,25 @@ describe('tables', () => {
     const rows = [...read('docs/operations.md').matchAll(/^\| `(a2a_\w+)` \| ([^|]*) \| ([^|]*) \|$/gm)];
     const shown = rows.map(([, name, labels, help]) => [name, labels?.trim(), help?.trim()]);
     const real = Object.entries(METRICS).map(([name, { labels, help }]) => [name, labels.join(', ') || '–', help]);
+    assert.deepEqual(shown, real);
+  });
+});
+
+describe('spans', () => {
+  test('operations: the page has every span with its attributes and help text', () => {
+    const [, table = ''] = read('docs/operations.md').split('| Span | Attributes | What it is |\n|---|---|---|\n');
+    const [rows = ''] = table.split('\n\n');
+    const shown = rows.split('\n').map((row) =>
+      row
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    );
+    const real = Object.entries(SPANS).map(([name, { attributes, help }]) => [
+      `\`${name}\``,
+      attributes.join(', '),
+      help,
+    ]);
     assert.deepEqual(shown, real);
   });
 });

@@ -71,7 +71,12 @@ export function createPerform(options: HandlerOptions): Perform {
 function callState(edge: Edge, call: OperationCall, prepared: PreparedCall): Call {
   const { caller, tenant } = call.session;
   return {
-    caller: prepared.delegate === undefined ? caller : { ...caller, delegate: prepared.delegate },
+    caller: {
+      ...caller,
+      binding: edge.name,
+      version: call.version,
+      ...(prepared.delegate === undefined ? {} : { delegate: prepared.delegate }),
+    },
     tenant,
     profile: edge.profile,
     key: prepared.key,

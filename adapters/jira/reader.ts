@@ -37,6 +37,12 @@ export interface JiraOptions {
 /** Reads one path and answers the parsed body of a 200. `call` is the name for logs and metrics. */
 export type ReadJira = (call: string, path: ApiPath | undefined) => Promise<unknown>;
 
+interface Asking {
+  readonly token: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
 const MAX_ATTEMPTS = 4;
 const MAX_WAIT_MS = 2 * 60_000;
 const TIMEOUT_MS = 10_000;
@@ -72,23 +78,23 @@ export function createReader(options: JiraOptions): ReadJira {
     telemetry.count('a2a_jira_calls_total', { call, outcome: 'unauthorized' });
     return new DomainError('USER_TOKEN_REQUIRED', await options.explainAuthorization(), { tokenHash });
   };
-  const spend = async (call: string): Promise<void> => {
+  /** True when it had to wait. */
+  const spend = async (call: string): Promise<boolean> => {
     const waitMs = options.budget ? options.budget.reserve(Math.max(0, leftMs())) : 0;
     if (waitMs === undefined) throw refuse(call, 'rate-limited', 'budget of the tenant');
     if (waitMs > 0) await pause(clock, waitMs, signal);
     signal.throwIfAborted();
+    return waitMs > 0;
   };
-  const ask = async (call: string, url: URL, token: string): Promise<HttpAnswer> => {
-    await spend(call);
+  const ask = async (call: string, url: URL, { token, attempt }: Asking): Promise<HttpAnswer> => {
     const timeoutMs = Math.min(options.timeoutMs ?? TIMEOUT_MS, leftMs());
     if (timeoutMs <= 0) throw refuse(call, 'unavailable', 'deadline');
     const began = clock.now();
-    const answer = await httpGet(url, token, {
-      fetch: options.fetch ?? fetch,
-      clock,
-      signal,
-      timeoutMs,
-      maxBytes: options.maxBytes ?? MAX_BYTES,
+    const answer = await telemetry.span('jira.call', { fields: () => ({ call, attempt }) }, async (span) => {
+      const maxBytes = options.maxBytes ?? MAX_BYTES;
+      const got = await httpGet(url, token, { fetch: options.fetch ?? fetch, clock, signal, timeoutMs, maxBytes });
+      span.set({ status: got.status });
+      return got;
     });
     telemetry.observe('a2a_jira_call_seconds', (clock.now() - began) / 1_000, { call });
     return answer;
@@ -102,9 +108,11 @@ export function createReader(options: JiraOptions): ReadJira {
     let held = await options.token();
     let renewed = false;
     for (let attempt = 1; ; attempt += 1) {
+      // One that was looked up before the wait may have been replaced and revoked meanwhile.
+      if (held && (await spend(call))) held = await options.token();
       if (held === undefined) throw await unauthorized(call, '');
       if (!TOKEN.test(held.token)) throw await unauthorized(call, held.hash);
-      const answer = await ask(call, url, held.token);
+      const answer = await ask(call, url, { token: held.token, attempt });
       const { status } = answer;
       if (status === 200) {
         if (!('body' in answer)) throw refuse(call, 'invalid', 'too large, or no JSON');
@@ -130,6 +138,7 @@ export function createReader(options: JiraOptions): ReadJira {
       if (!again) throw refuse(call, reasonOf(status), cause);
       await pause(clock, delayMs, signal);
       signal.throwIfAborted();
+      held = await options.token();
     }
   };
 }

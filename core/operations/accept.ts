@@ -1,7 +1,9 @@
 import { canonicalMessage } from '../decide/fingerprint.ts';
 import { decideSend } from '../decide/send.ts';
+import { observeStore } from '../observed-store.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
-import type { Accepted, AnswerKind } from '../ports/task-store.ts';
+import type { Accepted, AcceptRequest, AnswerKind } from '../ports/task-store.ts';
+import { callFields } from './call-fields.ts';
 import type { OperationDeps } from './deps.ts';
 import { renewUserToken } from './renew-user-token.ts';
 
@@ -13,50 +15,59 @@ export async function acceptMessage(
   answer: AnswerKind,
 ): Promise<Accepted> {
   const { caller, message } = incoming;
-  const { owner, userToken } = caller;
-  const { taskId, contextId } = message;
+  const { telemetry } = deps;
   const fingerprint = deps.digest(canonicalMessage(message));
+  const request = await requestOf(deps, incoming, fingerprint);
+  const said = callFields(caller, edge);
+  const accepted = await telemetry.span(
+    'store.commit',
+    { fields: () => ({ ...said, call: 'accept' }) },
+    async (span) => {
+      // The turn becomes a child of the commit that opened it, also when another process runs it.
+      const trace = span.traceparent ?? caller.trace;
+      const fields = { ...said, trace };
+      const { accept } = observeStore(deps.store, { telemetry, fields });
+      const result = await accept(request, (view) =>
+        decideSend(view, {
+          message,
+          fingerprint,
+          policy: edge.contextPolicy,
+          answer,
+          deadlineMs: incoming.deadlineMs,
+          newTaskId: deps.ids.next(),
+          newContextId: deps.ids.next(),
+          ...(caller.delegate ? { delegate: caller.delegate } : {}),
+          ...(trace ? { trace } : {}),
+        }),
+      );
+      const { id: taskId, contextId } = result.record;
+      span.set({ taskId, contextId, kind: result.kind });
+      telemetry.event('info', 'task.accepted', { taskId, contextId, ...fields, kind: result.kind });
+      return result;
+    },
+  );
+  telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
+  // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
+  await renewUserToken(deps, caller).catch((error: unknown) => {
+    telemetry.event('warn', 'token.renewal_failed', said, error);
+  });
+  return accepted;
+}
+
+async function requestOf(deps: OperationDeps, incoming: Incoming, fingerprint: string): Promise<AcceptRequest> {
+  const { owner, userToken } = incoming.caller;
+  const { taskId, contextId } = incoming.message;
   const credential = userToken
     ? await deps.vault.hold({ tenant: owner.tenant, principal: owner.principal }, userToken)
     : undefined;
-  const accepted = await deps.store.accept(
-    {
-      owner,
-      ...(incoming.key !== undefined
-        ? { key: { contextId: contextId ?? '', messageId: incoming.key, fingerprint } }
-        : {}),
-      ...(taskId !== undefined ? { taskId } : {}),
-      ...(contextId !== undefined ? { contextId } : {}),
-      ...(credential ? { credential } : {}),
-      ...(incoming.pushConfig ? { pushConfig: incoming.pushConfig } : {}),
-    },
-    (view) =>
-      decideSend(view, {
-        message,
-        fingerprint,
-        policy: edge.contextPolicy,
-        answer,
-        deadlineMs: incoming.deadlineMs,
-        newTaskId: deps.ids.next(),
-        newContextId: deps.ids.next(),
-        ...(caller.delegate ? { delegate: caller.delegate } : {}),
-        ...(caller.trace ? { trace: caller.trace } : {}),
-      }),
-  );
-  const { record } = accepted;
-  deps.telemetry.event('info', 'task.accepted', {
-    taskId: record.id,
-    contextId: record.contextId,
-    tenant: owner.tenant,
-    principal: deps.digest(owner.principal).slice(0, 12),
-    binding: edge.name,
-    kind: accepted.kind,
-    trace: caller.trace,
-  });
-  deps.telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
-  // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
-  await renewUserToken(deps, caller).catch((error: unknown) => {
-    deps.telemetry.event('warn', 'token.renewal_failed', { tenant: owner.tenant }, error);
-  });
-  return accepted;
+  return {
+    owner,
+    ...(incoming.key !== undefined
+      ? { key: { contextId: contextId ?? '', messageId: incoming.key, fingerprint } }
+      : {}),
+    ...(taskId !== undefined ? { taskId } : {}),
+    ...(contextId !== undefined ? { contextId } : {}),
+    ...(credential ? { credential } : {}),
+    ...(incoming.pushConfig ? { pushConfig: incoming.pushConfig } : {}),
+  };
 }

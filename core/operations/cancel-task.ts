@@ -1,7 +1,9 @@
 import { decideCancel } from '../decide/end.ts';
 import { taskNotFound } from '../errors.ts';
+import { observeStore } from '../observed-store.ts';
 import type { Caller } from '../principal.ts';
 import type { Task } from '../task.ts';
+import { callFields } from './call-fields.ts';
 import type { OperationDeps } from './deps.ts';
 
 /**
@@ -10,8 +12,11 @@ import type { OperationDeps } from './deps.ts';
  */
 export async function cancelTask(deps: OperationDeps, caller: Caller, taskId: string): Promise<Task> {
   const { owner } = caller;
-  const { changed } = await deps.store.update({ taskId, owner }, (view) => decideCancel(view));
-  if (changed) deps.telemetry.event('info', 'task.canceled', { taskId, tenant: owner.tenant });
+  const { telemetry } = deps;
+  const fields = { ...callFields(caller), trace: caller.trace };
+  const { update } = observeStore(deps.store, { telemetry, fields });
+  const { changed } = await update({ taskId, owner }, (view) => decideCancel(view));
+  if (changed) telemetry.event('info', 'task.canceled', { taskId, ...fields });
   const snapshot = await deps.store.read(owner, taskId, { artifacts: true });
   if (!snapshot) throw taskNotFound();
   return snapshot.task;

@@ -1,5 +1,6 @@
 import { decideExpire } from '../decide/end.ts';
 import { isDomainError } from '../errors.ts';
+import { observeStore } from '../observed-store.ts';
 import { type Clock, type Ids, pause } from '../ports/clock.ts';
 import type { TaskStore } from '../ports/task-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -30,6 +31,7 @@ const BATCH = 100;
 
 export function createJanitor(deps: JanitorDeps): Janitor {
   const { store, tenants, vault, clock, telemetry } = deps;
+  const { update } = observeStore(store, { telemetry });
   const stopping = new AbortController();
   let loops: Promise<unknown> = Promise.resolve();
 
@@ -47,7 +49,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function expire(): Promise<void> {
     for (const taskId of await store.due(BATCH)) {
       try {
-        const { changed } = await store.update({ taskId }, (view) => decideExpire(view, deps.ids.next()));
+        const { changed } = await update({ taskId }, (view) => decideExpire(view, deps.ids.next()));
         if (changed) telemetry.event('info', 'task.expired', { taskId });
       } catch (error) {
         if (isDomainError(error, 'STORE_UNAVAILABLE')) throw error;

@@ -1,9 +1,11 @@
 import { decideBegin } from '../decide/end.ts';
 import { LIMITS } from '../limits.ts';
+import { observeStore } from '../observed-store.ts';
 import { pause } from '../ports/clock.ts';
 import type { Claimed, Fence } from '../ports/task-store.ts';
 import type { Wakeups } from '../ports/wakeups.ts';
-import { type RunningTurn, startTurn, type TurnDeps } from './turn.ts';
+import type { RunningTurn } from './running-turn.ts';
+import { startTurn, type TurnDeps } from './turn.ts';
 
 /*
  * Claims turns, keeps their leases alive and hands them to the agent, at most `concurrency` at a time. One heartbeat
@@ -32,6 +34,7 @@ function keyOf(fence: Fence): string {
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { clock, store, telemetry, wakeups, worker, leaseMs } = deps;
+  const { claim } = observeStore(store, { telemetry });
   const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
   const turns = new Map<string, RunningTurn>();
   const stopping = new AbortController();
@@ -67,7 +70,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       try {
         const claimed =
           free > 0
-            ? await store.claim({ agent: deps.agentId, worker, leaseMs, limit: free }, (view) =>
+            ? await claim({ agent: deps.agentId, worker, leaseMs, limit: free }, (view) =>
                 decideBegin(view, deps.ids.next()),
               )
             : [];

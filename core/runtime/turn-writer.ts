@@ -12,8 +12,9 @@ import {
 } from '../decide/turn.ts';
 import { isDomainError } from '../errors.ts';
 import type { Json, JsonObject, Message } from '../message.ts';
+import type { ObservedStore } from '../observed-store.ts';
 import { type Clock, type Digest, pause } from '../ports/clock.ts';
-import type { Change, Claimed, PendingMessage, TaskStore, TaskView, UpdateRequest } from '../ports/task-store.ts';
+import type { Change, Claimed, PendingMessage, TaskView, UpdateRequest } from '../ports/task-store.ts';
 import { checkStepKey, checkStepResult } from './agent-update.ts';
 import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
 
@@ -23,7 +24,7 @@ import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
  */
 
 export interface TurnWriterDeps {
-  readonly store: TaskStore;
+  readonly store: Pick<ObservedStore, 'update' | 'beginStep' | 'endStep'>;
   readonly clock: Clock;
   readonly digest: Digest;
   /** How long a commit is tried again while the store cannot answer. */

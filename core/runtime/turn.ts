@@ -1,6 +1,7 @@
 import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Part } from '../message.ts';
+import { observeStore } from '../observed-store.ts';
 import type { Agent } from '../ports/agent.ts';
 import type { Ids } from '../ports/clock.ts';
 import type { Claimed } from '../ports/task-store.ts';
@@ -9,6 +10,8 @@ import { isTerminal } from '../task.ts';
 import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
+import type { RunningTurn, StopReason } from './running-turn.ts';
+import { createTurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
@@ -17,33 +20,21 @@ import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-w
  * flush timer, `return()` is called without waiting, and whatever it yields later is refused by the fence.
  */
 
-export interface TurnDeps extends TurnWriterDeps, PrepareTurnDeps {
+export interface TurnDeps extends Omit<TurnWriterDeps, 'store'>, PrepareTurnDeps {
   readonly ids: Ids;
   readonly agent: Agent;
   readonly telemetry: Telemetry;
   readonly parkedMaxMs: number;
 }
 
-/** Why a turn is stopped from outside. `fenced`: it may write no more (canceled, expired, taken over, tenant removed). */
-export type StopReason = 'fenced' | 'shutdown';
-
-export interface RunningTurn {
-  stop(reason: StopReason): void;
-  /** A message of this ordinal waits: reads it unless it is known. */
-  hear(newest: number): void;
-  /** Asks the store at once whether this turn may go on. */
-  check(): void;
-  /** Resolves when the slot is free. Never rejects. */
-  readonly done: Promise<void>;
-}
-
 export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
-  const { agent, clock, ids, telemetry } = deps;
+  const { agent, clock, ids } = deps;
   const { fence, record } = claimed;
   const controller = new AbortController();
-  const writer: TurnWriter = createTurnWriter(deps, claimed);
-  const fields = { taskId: fence.taskId, turn: fence.ordinal, attempt: fence.attempt, tenant: record.owner.tenant };
   const recovery = agent.recovery ?? 'review';
+  const log = createTurnLog(deps.telemetry, claimed, recovery);
+  const store = observeStore(deps.store, log);
+  const writer: TurnWriter = createTurnWriter({ ...deps, store }, claimed);
   let stopped: StopReason | undefined;
   let steps: AgentSteps | undefined;
 
@@ -55,6 +46,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   function stop(reason: StopReason): void {
     if (stopped !== undefined) return;
     stopped = reason;
+    log.event('info', 'turn.stopped', { reason });
     controller.abort(STOPPED);
     steps?.stop();
   }
@@ -62,8 +54,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   async function run(): Promise<void> {
     if (isTerminal(record.status.state)) return;
     if (claimed.lost) {
-      telemetry.event('warn', 'turn.lost', fields);
-      telemetry.count('a2a_turns_lost_total', { recovery });
+      log.lost();
       if (recovery === 'review') return writer.giveUp(saying(TURN_TEXTS.review), 'lease lost');
       if (fence.attempt > LIMITS.maxAttempts)
         return writer.giveUp(saying(TURN_TEXTS.exhausted), 'lease lost too often');
@@ -99,7 +90,10 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
         }
         if (step.kind === 'stopped') return await interrupted();
         if (step.kind === 'thrown') return await thrown(step.error);
-        if (step.result.done) return await writer.fail(saying(TURN_TEXTS.silent), 'returned without a final state');
+        if (step.result.done) {
+          log.event('warn', 'turn.silent');
+          return await writer.fail(saying(TURN_TEXTS.silent), 'returned without a final state');
+        }
         updates += 1;
         if (await apply(checkUpdate(step.result.value), updates === 1)) return;
       }
@@ -110,12 +104,9 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       if (!controller.signal.aborted) controller.abort(ENDED);
       // Only for as long as a slot may be kept from the next turn.
       const left = await leave(LIMITS.abandonMs, (error) => {
-        telemetry.event('debug', 'agent.return_failed', fields, error);
+        log.event('debug', 'agent.return_failed', {}, error);
       });
-      if (!left) {
-        telemetry.event('warn', 'agent.left_over', fields);
-        telemetry.count('a2a_agents_left_over_total');
-      }
+      if (!left) log.leftOver();
     }
   }
 
@@ -138,18 +129,18 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       ...(said ? { saying: said } : {}),
       ...(update.kind === 'status' && update.metadata ? { metadata: update.metadata } : {}),
     });
-    telemetry.event('info', 'turn.ended', { ...fields, transition: state });
+    log.event('info', 'turn.ended', { transition: state });
     return true;
   }
 
   async function thrown(error: unknown): Promise<void> {
     if (stopped !== undefined) return interrupted();
     if (isDomainError(error, 'USER_TOKEN_REQUIRED')) {
-      telemetry.event('info', 'turn.parked', fields);
+      log.event('info', 'turn.parked');
       return writer.park({ saying: saying(error.message), tokenHash: error.tokenHash ?? '' });
     }
     if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
-    telemetry.event('error', 'turn.failed', fields, error);
+    log.event('error', 'turn.failed', {}, error);
     return writer.fail(saying(TURN_TEXTS.failed), describeThrown(error));
   }
 
@@ -157,7 +148,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     if (stopped !== 'shutdown') return;
     if (recovery === 'rerun') await writer.giveBack();
     else await writer.fail(saying(TURN_TEXTS.restart), 'interrupted by a restart');
-    telemetry.event('info', 'turn.interrupted', { ...fields, recovery });
+    log.event('info', 'turn.interrupted');
   }
 
   /**
@@ -182,13 +173,15 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     });
   }
 
-  const done = run()
-    .catch((error: unknown) => {
-      if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
-      telemetry.event('error', 'turn.abandoned', fields, error);
-      return abandon(error);
-    })
-    .catch((error: unknown) => telemetry.event('info', 'turn.fenced', fields, error));
+  const done = log.run(() =>
+    run()
+      .catch((error: unknown) => {
+        if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
+        log.event('error', 'turn.abandoned', {}, error);
+        return abandon(error);
+      })
+      .catch((error: unknown) => log.event('info', 'turn.fenced', {}, error)),
+  );
   return {
     stop,
     hear: (newest) => {

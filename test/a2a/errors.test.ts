@@ -119,5 +119,5 @@ test('user token: every operation but a send renews it before it does anything e
       'sendStreamingMessage',
     ],
   );
-  assert.deepEqual(served.operations.callsOf('renewUserToken')[0], [caller]);
+  assert.deepEqual(served.operations.callsOf('renewUserToken')[0], [{ ...caller, binding: 'test', version: '1.0' }]);
 });

@@ -111,7 +111,8 @@ test('HTTP+JSON: ListTasks reads its query in both spellings, and values as what
   for (const text of [camel, proto.replace('a2_a-_version', 'x')]) {
     assert.equal((await rest(served, `GET /tasks?${text}`)).status, 200, text);
   }
-  for (const args of served.operations.callsOf('listTasks')) assert.deepEqual(args, [{ owner: OWNER }, query]);
+  for (const args of served.operations.callsOf('listTasks'))
+    assert.deepEqual(args, [{ owner: OWNER, binding: 'test', version: '1.0' }, query]);
   await rest(served, 'GET /tasks?contextId=&pageSize=&status=&includeArtifacts=false');
   const nothing = { filter: {}, pageSize: 50, includeArtifacts: false };
   assert.deepEqual(served.operations.callsOf('listTasks')[2]?.[1], nothing);

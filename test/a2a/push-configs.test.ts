@@ -184,7 +184,7 @@ test('push configs: every operation renews the caller’s token before it does a
   const prepare = ({ params }: { params: import('../../core/message.ts').JsonObject }) => ({ params, deadlineMs: 1 });
   const served = await serve(t, { operations, push: pushOf(), edge: edgeOf({ session: { caller, prepare } }) });
   await rest(served, `GET ${CONFIGS}`);
-  assert.deepEqual(served.operations.callsOf('renewUserToken'), [[caller]]);
+  assert.deepEqual(served.operations.callsOf('renewUserToken'), [[{ ...caller, binding: 'test', version: '1.0' }]]);
 });
 
 test('0.3: set, get, list and delete speak of the same configs in its own form', async (t) => {

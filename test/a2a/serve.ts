@@ -5,7 +5,7 @@ import Koa, { type Middleware } from 'koa';
 import type { Edge, Session } from '../../adapters/a2a/edge.ts';
 import { createA2AEndpoint, type EndpointOptions } from '../../adapters/a2a/endpoint.ts';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
-import type { Labels, Telemetry } from '../../core/ports/telemetry.ts';
+import { type Labels, type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedOperations, scriptedOperations } from './scripted-operations.ts';
 
@@ -130,5 +130,6 @@ function recordingTelemetry(events: LoggedEvent[], counts: Map<string, Labels[]>
     count: (metric, labels = {}) => counts.set(metric, [...(counts.get(metric) ?? []), labels]),
     gauge() {},
     observe() {},
+    span: withoutSpan,
   };
 }

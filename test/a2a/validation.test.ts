@@ -122,7 +122,7 @@ test('SendMessage: the message reaches the operation without defaults and unknow
   assert.deepEqual(served.operations.callsOf('sendMessage')[0]?.slice(0, 3), [
     edgeOf().profile,
     {
-      caller: { owner: OWNER },
+      caller: { owner: OWNER, binding: 'test', version: '1.0' },
       key: 'm1',
       deadlineMs: 86_400_000,
       message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] },
@@ -243,7 +243,7 @@ test('ListTasks: filters arrive in the form of core', async (t) => {
     includeArtifacts: true,
   });
   assert.deepEqual(served.operations.callsOf('listTasks')[0], [
-    { owner: OWNER },
+    { owner: OWNER, binding: 'test', version: '1.0' },
     {
       filter: {
         contextId: 'c1',

@@ -16,7 +16,10 @@ export interface Row {
 }
 
 const SERVICE = ['core', 'adapters', 'src'];
-const TOOLS = ['@a2a-js/sdk', '@forge/manifest', 'better-sqlite3', 'fast-check', 'jose', 'koa', 'pino'];
+const TOOLS = [
+  ...['@a2a-js/sdk', '@forge/manifest', 'better-sqlite3', 'fast-check', 'jose', 'koa', 'pino'],
+  ...['@opentelemetry/api', '@opentelemetry/context-async-hooks', '@opentelemetry/sdk-trace-base'],
+];
 
 function adapter(packages: readonly string[], lines = 250): Row {
   return { folders: ['core'], packages, node: true, lines };
@@ -36,7 +39,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'adapters/vault': adapter(['jose']),
   src: {
     folders: ['core', 'adapters'],
-    packages: ['koa', '@koa/router', 'pino', 'prom-client', 'uuid', 'zod'],
+    packages: ['@opentelemetry/api', 'koa', '@koa/router', 'pino', 'prom-client', 'uuid', 'zod'],
     node: true,
     lines: 150,
   },

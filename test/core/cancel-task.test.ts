@@ -5,6 +5,7 @@ import { isTerminal } from '../../core/task.ts';
 import { collect, createClient, ROVO, statesOf } from '../support/client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createCore } from '../support/service.ts';
+import { silentTelemetry } from '../support/silent-telemetry.ts';
 import { createGate, never, until } from '../support/until.ts';
 
 describe('CancelTask', () => {
@@ -85,7 +86,7 @@ describe('CancelTask', () => {
     const core = await createCore(t, {
       clock,
       concurrency: 1,
-      telemetry: { event: (_level, name) => events.push(name), count() {}, gauge() {}, observe() {} },
+      telemetry: { ...silentTelemetry, event: (_level, name) => events.push(name) },
       agent: async function* ({ message }) {
         if (message.parts.some((part) => 'text' in part && part.text === 'hang')) await never();
         yield { state: 'TASK_STATE_COMPLETED' };

@@ -34,9 +34,13 @@ test('SIGTERM in the middle of an artifact: no half frame, exit 0, and the strea
   const settings = together(NO_DRAIN);
   const first = await world.start(settings);
   const lines = ['slowly log 25 20 40', 'complete Done.'];
+  // Once: a second SIGTERM ends a process at once.
+  let told = false;
   const streaming = (await aliceAt(first)).stream(lines, {
     onFrame: (_, task) => {
-      if (artifactText(task).includes('[6]')) first.signal('SIGTERM');
+      if (told || !artifactText(task).includes('[6]')) return;
+      told = true;
+      first.signal('SIGTERM');
     },
   });
   const stream = await streaming;

@@ -18,6 +18,8 @@ export interface WorldOptions {
   readonly agent: 'rerun' | 'review' | 'brief';
   readonly settings?: Readonly<Record<string, string>>;
   readonly timeScale?: number;
+  /** Modules that are loaded before the program, as `node --import` does. */
+  readonly preload?: readonly string[];
   /** Is a process started at once? Default: yes. */
   readonly started?: boolean;
 }
@@ -38,6 +40,8 @@ export interface World {
   jira(service?: ServiceProcess): JiraClient;
   /** Somebody with a token of the issuer at `/a2a`, reading just as strictly. */
   a2a(subject: string, options?: TokenChanges & { readonly service?: ServiceProcess }): Promise<JiraClient>;
+  /** Everything that its processes wrote. */
+  output(): string;
   close(): Promise<void>;
 }
 
@@ -70,7 +74,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return first;
     },
     launch(more = {}) {
-      const service = launchService({ directory, settings: { ...settings, ...more } });
+      const preload = options.preload ?? [];
+      const service = launchService({ directory, preload, settings: { ...settings, ...more } });
       processes.push(service);
       return service;
     },
@@ -87,6 +92,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         userToken: 'none',
       });
     },
+    output: () => processes.map((service) => service.output()).join('\n'),
     async close() {
       for (const service of processes) service.signal('SIGKILL');
       await Promise.all([

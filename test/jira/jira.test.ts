@@ -5,6 +5,7 @@ import { createJira } from '../../adapters/jira/jira.ts';
 import type { JiraOptions } from '../../adapters/jira/reader.ts';
 import { isDomainError } from '../../core/errors.ts';
 import type { LogFields } from '../../core/ports/telemetry.ts';
+import { silentTelemetry } from '../support/silent-telemetry.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 import { createSkippingClock, type SkippingClock } from './skipping-clock.ts';
 
@@ -49,10 +50,8 @@ describe('createJira', () => {
       explainAuthorization: () => 'Authorize the app: [open](https://x.example)',
       clock,
       telemetry: {
+        ...silentTelemetry,
         event: (_level, name, fields) => logged.push([name, fields]),
-        count: () => {},
-        gauge: () => {},
-        observe: () => {},
       },
       signal: stop.signal,
       timeoutMs: LIMIT_MS,
@@ -206,6 +205,23 @@ describe('createJira', () => {
       server.play({ status: 401 });
       await assert.rejects(jira({ token }).issue('SHOP-1'), needsToken('h-new'));
       assert.equal(server.asked.length, 2);
+    });
+
+    it('one that came while the call waited, for its turn or for Jira, is the one that is used', async () => {
+      const began = clock.now();
+      const token = async () =>
+        clock.now() > began ? { token: 'new', hash: 'h-new' } : { token: 'old', hash: 'h-old' };
+      server.play({ status: 429, headers: { 'retry-after': '1' } }, found());
+      await jira({ token }).issue('SHOP-1');
+      assert.deepEqual(server.tokens, ['Bearer old', 'Bearer new']);
+
+      const budget = createBudget({ clock, burst: 0, perSecond: 1 });
+      const later = clock.now();
+      const renewed = async () =>
+        clock.now() > later ? { token: 'newer', hash: 'h-3' } : { token: 'new', hash: 'h-new' };
+      server.play(found());
+      await jira({ token: renewed, budget }).issue('SHOP-1');
+      assert.deepEqual(server.tokens.slice(-1), ['Bearer newer']);
     });
 
     it('the same one is not tried again', async () => {

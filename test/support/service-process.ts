@@ -17,7 +17,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Resolves when it listens; rejects when it ends first, with what it said. */
   ready(): Promise<void>;
-  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
   /** Resolves when the process is gone and its output was read, with its exit code or the signal that killed it. */
   exited(): Promise<number | string>;
   /** Everything that it wrote, as it is. */
@@ -33,6 +33,8 @@ export interface ServiceOptions {
   readonly settings: Readonly<Record<string, string>>;
   /** Compiled file and its arguments. Default: the program as it is shipped. */
   readonly program?: readonly [file: string, ...args: string[]];
+  /** Modules that are loaded before the program. */
+  readonly preload?: readonly string[];
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -56,8 +58,9 @@ function parsed(line: string): LogLine | undefined {
   }
 }
 
-export function launchService({ directory, settings, program = [MAIN] }: ServiceOptions): ServiceProcess {
-  const child: ChildProcess = spawn(process.execPath, ['--enable-source-maps', ...program], {
+export function launchService({ directory, settings, program = [MAIN], preload = [] }: ServiceOptions): ServiceProcess {
+  const before = ['--enable-source-maps', ...preload.map((module) => `--import=${module}`)];
+  const child: ChildProcess = spawn(process.execPath, [...before, ...program], {
     cwd: directory,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],

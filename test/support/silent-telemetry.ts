@@ -1,9 +1,10 @@
-import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
 
-/** Says and counts nothing, for tests that are about something else. */
+/** Says, counts and traces nothing, for tests that are about something else. */
 export const silentTelemetry: Telemetry = {
   event() {},
   count() {},
   gauge() {},
   observe() {},
+  span: withoutSpan,
 };
