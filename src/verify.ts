@@ -2,6 +2,7 @@ import { openSqliteFacts, type SqliteFacts } from '../adapters/sqlite/facts.ts';
 import type { Finding } from '../core/verify/findings.ts';
 import { RULES, type Rule } from '../core/verify/findings.ts';
 import { verify } from '../core/verify/verify.ts';
+import { printable } from './ops/printable.ts';
 
 /*
  * `npm run verify -- <database>`: does everything hold that this service promises about its data? It may run beside the
@@ -38,12 +39,7 @@ function readArguments(args: readonly string[]): Arguments | undefined {
   return path ? { path, staleAfterMs } : undefined;
 }
 
-/** A damaged database may hold anything where an id should be: nothing of it reaches the terminal as a command. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD');
-}
-
+/** A damaged database may hold anything where an id should be. */
 function print({ rule, taskId, detail }: Finding): void {
   process.stdout.write(`${rule}\t${printable(taskId ?? '-')}\t${printable(detail)}\n`);
 }
