@@ -59,11 +59,16 @@ export function createKeySet(options: KeySetOptions): KeySet {
   const { timeoutMs = 5_000, maxBytes = 262_144 } = options;
   let refreshedAt = Number.NEGATIVE_INFINITY;
   let nextAttemptAt = Number.NEGATIVE_INFINITY;
+  /** More than a whole cooldown is left only when the clock was set back, and that is no reason to wait. */
+  const coolingMs = (): number => {
+    const leftMs = nextAttemptAt - clock.now();
+    return leftMs > cooldownMs ? 0 : Math.max(0, leftMs);
+  };
   let failed = false;
   let lastFailure = '';
 
   const guarded: FetchImplementation = async (href, init) => {
-    if (clock.now() < nextAttemptAt) throw new CoolingDown();
+    if (coolingMs() > 0) throw new CoolingDown();
     try {
       const response = await load(href, { ...init, redirect: 'manual' });
       const text = await readAtMost(response, maxBytes);
@@ -90,12 +95,12 @@ export function createKeySet(options: KeySetOptions): KeySet {
     timeoutDuration: timeoutMs,
   });
 
-  const nextFetch = () => `next fetch in ${Math.max(0, Math.ceil((nextAttemptAt - clock.now()) / 1000))} s`;
+  const nextFetch = () => `next fetch in ${Math.ceil(coolingMs() / 1000)} s`;
   const isUnknownKey = (cause: unknown) => cause instanceof CoolingDown || cause instanceof errors.JWKSNoMatchingKey;
   const refusal = (cause: unknown) =>
     failed
       ? new DomainError('AUTHENTICATION_UNAVAILABLE', 'Authentication is not available at the moment', {
-          retryAfterMs: Math.max(1_000, nextAttemptAt - clock.now()),
+          retryAfterMs: Math.max(1_000, coolingMs()),
           cause: cause instanceof CoolingDown ? new Error(`${lastFailure}; ${nextFetch()}`) : cause,
         })
       : new DomainError('UNAUTHENTICATED', 'Authentication failed', {

@@ -101,6 +101,14 @@ describe('key set: fetching', () => {
     assert.equal(await outcome(keys, ring.current().kid), 'found');
   });
 
+  test('a clock that is set back by an hour holds no fetch up', async () => {
+    const { ring, clock, keys } = await setUp();
+    await outcome(keys, ring.current().kid);
+    const { kid } = await ring.rotate();
+    clock.advance(-3_600_000);
+    assert.equal(await outcome(keys, kid), 'found');
+  });
+
   test('a key that was published after the last fetch is found after the cooldown', async () => {
     const { ring, clock, keys } = await setUp();
     await outcome(keys, ring.current().kid);
