@@ -1,12 +1,19 @@
 import type { Readings } from './config-rules.ts';
 import { CONFIG_KEYS, type ConfigKey } from './config-schema.ts';
 
+/** Nobody else uses names that begin so. */
+const OURS = /^(ROVO|A2A)_/;
+/** Other names belong to other programs too (FORGE_EMAIL is one of the Forge CLI), unless they are this near to one of ours. */
+const SLIP = 2;
+
 /** Things that do not keep the service from starting but are hardly meant: misspelt names and settings without effect. */
 export function configWarnings(names: readonly string[], readings: Readings): readonly string[] {
   const known = Object.keys(CONFIG_KEYS);
   const misspelt = names
-    .filter((name) => /^(ROVO|A2A)_/.test(name) && !known.includes(name))
-    .map((name) => `${name} is not a setting of this service; did you mean ${nearest(name, known)}?`);
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, ...nearest(name, known) }))
+    .filter(({ name, candidate, distance }) => OURS.test(name) || (candidate.includes('_') && distance <= SLIP))
+    .map(({ name, candidate }) => `${name} is not a setting of this service; did you mean ${candidate}?`);
   return [...misspelt, ...withoutEffect(readings)];
 }
 
@@ -30,13 +37,19 @@ function withoutEffect({ values, given }: Readings): string[] {
   return warnings;
 }
 
-function nearest(name: string, candidates: readonly string[]): string {
-  let best = { candidate: '', distance: Number.POSITIVE_INFINITY };
+interface Near {
+  readonly candidate: string;
+  /** In edits. */
+  readonly distance: number;
+}
+
+function nearest(name: string, candidates: readonly string[]): Near {
+  let best: Near = { candidate: '', distance: Number.POSITIVE_INFINITY };
   for (const candidate of candidates) {
     const distance = editDistance(name, candidate);
     if (distance < best.distance) best = { candidate, distance };
   }
-  return best.candidate;
+  return best;
 }
 
 /** Levenshtein's, one row of the matrix at a time. Names are a few dozen characters. */

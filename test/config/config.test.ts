@@ -307,6 +307,25 @@ describe('warnings', () => {
     ]);
   });
 
+  test('config: a name one slip away from a setting is answered with it, a name of another program is not', () => {
+    const { warnings } = loadConfig({
+      FORGE_APP_ID: APP,
+      FORGE_APPID: APP,
+      OPS_TOKN: 'secret',
+      CREDENTIAL_KEY: 'secret',
+      DATABASE_URI: 'sqlite:./a.db',
+      FORGE_API_TOKEN: 'another program reads this',
+      PATH: '/bin',
+      HOSTS: 'one',
+    });
+    assert.deepEqual(warnings, [
+      'FORGE_APPID is not a setting of this service; did you mean FORGE_APP_ID?',
+      'OPS_TOKN is not a setting of this service; did you mean OPS_TOKEN?',
+      'CREDENTIAL_KEY is not a setting of this service; did you mean CREDENTIALS_KEY?',
+      'DATABASE_URI is not a setting of this service; did you mean DATABASE_URL?',
+    ]);
+  });
+
   test('config: settings of an edge that is off are reported as without effect', () => {
     assert.deepEqual(loadConfig({ A2A_AUTH: 'anonymous', ROVO_WAIT_MS: '1', A2A_JWT_ISSUER: 'me' }).warnings, [
       'A2A_JWT_ISSUER has no effect while A2A_AUTH is anonymous',
