@@ -10,13 +10,13 @@ import {
   type EndCommand,
   type ParkCommand,
 } from '../decide/turn.ts';
-import { isDomainError } from '../errors.ts';
 import type { Json, JsonObject, Message } from '../message.ts';
 import type { ObservedStore } from '../observed-store.ts';
-import { type Clock, type Digest, pause } from '../ports/clock.ts';
+import type { Clock, Digest } from '../ports/clock.ts';
 import type { Change, Claimed, PendingMessage, TaskView, UpdateRequest } from '../ports/task-store.ts';
 import { checkStepKey, checkStepResult } from './agent-update.ts';
 import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
+import { patiently } from './patience.ts';
 
 /*
  * Everything that a turn commits goes through here, one commit after the other and each under the turn's fence. Messages
@@ -67,6 +67,8 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
   /** Artifacts that this attempt wrote, with the media type of the text that may be continued (`null`: none may). */
   const written = new Map<string, { readonly mediaType: string | undefined } | null>();
   let tail: Promise<unknown> = Promise.resolve();
+  /** The turn was ended by a commit of its own. */
+  let over = false;
 
   function serially<T>(work: () => Promise<T>): Promise<T> {
     const result = tail.then(work);
@@ -83,23 +85,8 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     }
   }
 
-  async function patiently<T>(work: () => Promise<T>): Promise<T> {
-    let patient = true;
-    const cancel = clock.timer(deps.patienceMs, () => {
-      patient = false;
-    });
-    try {
-      for (;;) {
-        try {
-          return await work();
-        } catch (error) {
-          if (!isDomainError(error, 'STORE_UNAVAILABLE') || !patient) throw error;
-          await pause(clock, error.retryAfterMs ?? 500);
-        }
-      }
-    } finally {
-      cancel();
-    }
+  function patient<T>(work: () => Promise<T>): Promise<T> {
+    return patiently(clock, deps.patienceMs, work);
   }
 
   async function commit(
@@ -107,7 +94,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
   ): Promise<void> {
     const handed = [...taken];
-    const updated = await patiently(() =>
+    const updated = await patient(() =>
       store.update({ taskId: fence.taskId, fence, pendingAfter: newest, ...request }, (view) => decide(view, handed)),
     );
     // A look without a change has closed nothing.
@@ -145,8 +132,15 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       await work();
     });
 
+  /** The commit after which the turn holds no lease any more. */
+  const ended = (...commitOf: Parameters<typeof commit>): Promise<void> =>
+    flushed(async () => {
+      await commit(...commitOf);
+      over = true;
+    });
+
   const fail = (saying: Saying, error: string, request?: typeof atEnd): Promise<void> =>
-    flushed(() => commit((view, handed) => decideFail(view, writer, { saying, error, taken: handed }), request));
+    ended((view, handed) => decideFail(view, writer, { saying, error, taken: handed }), request);
 
   return {
     inbox: () => {
@@ -176,24 +170,23 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       return buffer.waiting;
     },
     end: (command) =>
-      flushed(() =>
-        commit((view, handed) => {
-          const left = waiting.map(({ ordinal }) => ordinal);
-          return decideEnd(view, writer, { ...command, taken: handed, left });
-        }, atEnd),
-      ),
+      ended((view, handed) => {
+        const left = waiting.map(({ ordinal }) => ordinal);
+        return decideEnd(view, writer, { ...command, taken: handed, left });
+      }, atEnd),
     fail: (saying, error) => fail(saying, error, atEnd),
     giveUp: (saying, error) => fail(saying, error),
-    park: (command) => flushed(() => commit((view, handed) => decidePark(view, writer, { ...command, taken: handed }))),
-    giveBack: () => flushed(() => commit((view, handed) => decideGiveBack(view, writer, handed))),
+    park: (command) => ended((view, handed) => decidePark(view, writer, { ...command, taken: handed })),
+    giveBack: () => ended((view, handed) => decideGiveBack(view, writer, handed)),
     step: async (key, effect) => {
       checkStepKey(key);
       await serially(flush);
-      const begun = await serially(() => patiently(() => store.beginStep(fence, key)));
+      const begun = await serially(() => patient(() => store.beginStep(fence, key)));
       if (begun.result) return begun.result.value;
       const value = checkStepResult(await effect(digest(JSON.stringify([fence.taskId, fence.ordinal, key]))));
-      return serially(() => patiently(() => store.endStep(fence, key, value)));
+      return serially(() => patient(() => store.endStep(fence, key, value)));
     },
-    check: () => serially(() => commit(() => undefined)),
+    // Its own end wakes a turn as everybody else's does, and there is nothing left to ask for.
+    check: () => serially(async () => (over ? undefined : commit(() => undefined))),
   };
 }

@@ -176,6 +176,17 @@ describe('the log', () => {
     ]);
   });
 
+  test('log: a turn that ends by itself is not said to have been stopped', async (t) => {
+    const { core, client } = await serviceOf(t, answers);
+    await client.send('please');
+    await until('the slot is free', () => core.runner.running === 0);
+    // Whatever the turn may still have asked of the store is answered before these.
+    await core.store.ping();
+    await core.store.ping();
+    assert.equal(linesOf('turn.ended').length, 1);
+    assert.deepEqual([linesOf('turn.stopped'), linesOf('turn.fenced')], [[], []]);
+  });
+
   test('log: a canceled task names its transition, and the turn that was stopped for it', async (t) => {
     const gate = createGate();
     const { core, client } = await serviceOf(t, {
