@@ -5,7 +5,7 @@ import type { TaskState } from './task.ts';
 /*
  * The store's writes as their users see them: every change of a task's state is said in the log, and every commit is a
  * span. It is done here, where a decide function's answer passes by, so that no rule and no operation can forget it.
- * Nothing is said before the commit: a decide function may run for a transaction that is rolled back.
+ * Nothing is said before the commit: a decide function may run for a transaction that is rolled back, and then again.
  */
 
 /** Writes that can change a task's state, or that a trace should show. */
@@ -106,14 +106,17 @@ export function observeStore(store: ObservedStore, observer: Observer): Observed
 
     renewCredential: (subject, credential, resume) =>
       commit('renew', {}, async () => {
-        const seen: Transition[] = [];
+        const seen = new Map<string, Transition>();
         const renewed = await store.renewCredential(subject, credential, (view) => {
           const change = resume(view);
           const transition = transitionOf(view, change);
-          if (transition) seen.push(transition);
+          if (transition) seen.set(view.record.id, transition);
           return change;
         });
-        for (const transition of seen) say(transition);
+        for (const taskId of renewed.resumed) {
+          const transition = seen.get(taskId);
+          if (transition) say(transition);
+        }
         return renewed;
       }),
   };

@@ -6,8 +6,10 @@ import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
 
 /*
  * Write operations that arrive in one turn of the event loop share one transaction and so one fsync, which is nearly
- * all that a small write costs. Each has its own savepoint: what it throws undoes it alone. When the transaction itself
- * is lost, nothing of the group was promised yet, and every promise of it says so.
+ * all that a small write costs. What one throws undoes it alone: nearly always it has written nothing by then, else the
+ * whole group is rolled back and run again with a savepoint for each. Savepoints for everybody would have every
+ * operation copy aside each page that an earlier one of the group has changed.
+ * When the transaction itself is lost, nothing of the group was promised yet, and every promise of it says so.
  *
  * Nobody hears of a write before its commit: promises resolve and topics are notified after it.
  */
@@ -29,7 +31,10 @@ export interface Transaction {
 }
 
 export interface GroupCommit {
-  /** Runs it inside a transaction; it must be synchronous and must not catch what the database throws. */
+  /**
+   * Runs it inside a transaction, or again inside another one when the first is rolled back. It must be synchronous and
+   * must not catch what the database throws.
+   */
   run<T>(operation: (transaction: Transaction) => T): Promise<T>;
   /** Commits what waits; later operations reject. */
   close(): void;
@@ -39,6 +44,10 @@ interface Entry {
   execute(transaction: Transaction): void;
   succeed(): void;
   fail(error: unknown): void;
+}
+
+interface Thrown {
+  readonly thrown: unknown;
 }
 
 interface Hints {
@@ -66,10 +75,12 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let queue: Entry[] = [];
   let scheduled = false;
   let closed = false;
+  /** The group at the head of the queue was rolled back because of one of its operations. */
+  let isolated = false;
   let busyAttempts = 0;
   let stopPause: (() => void) | undefined;
 
-  function run<T>(operation: (transaction: Transaction) => T): Promise<T> {
+  function enqueue<T>(operation: (transaction: Transaction) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (closed || queue.length >= QUEUE_MAX) {
         reject(unavailable());
@@ -107,7 +118,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     busyAttempts = 0;
     const group = queue.slice(0, GROUP_MAX);
     queue = queue.slice(GROUP_MAX);
-    commitGroup(group);
+    if (!commitGroup(group)) {
+      queue = [...group, ...queue];
+      isolated = true;
+      flush();
+      return;
+    }
+    isolated = false;
     if (queue.length > 0) schedule();
   }
 
@@ -128,27 +145,33 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     failAll(queue.splice(0), error);
   }
 
-  function commitGroup(group: readonly Entry[]): void {
+  /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
+  function commitGroup(group: readonly Entry[]): boolean {
     const hints: Hints = { topics: new Set(), all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
       for (const entry of group) {
-        const error = executeOne(entry, hints);
-        if (error === undefined) done.push(entry);
-        else failed.push({ entry, error: error.thrown });
+        const outcome = isolated ? executeAlone(entry, hints) : execute(entry, hints);
+        if (outcome === 'spoilt') {
+          abandon();
+          return false;
+        }
+        if (outcome === undefined) done.push(entry);
+        else failed.push({ entry, error: outcome.thrown });
       }
       commit.run();
     } catch (error) {
       abandon();
       failAll(group, error);
-      return;
+      return true;
     }
     connection.counters.commits += 1;
     for (const entry of done) entry.succeed();
     for (const { entry, error } of failed) entry.fail(asRejection(error));
     if (hints.all) wakeups.notifyAll();
     else for (const topic of hints.topics) wakeups.notify(topic);
+    return true;
   }
 
   function abandon(): void {
@@ -160,19 +183,23 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
   }
 
+  /** Answers what the operation threw, `spoilt` when it had written before. Throws when the transaction cannot go on. */
+  function execute(entry: Entry, hints: Hints): Thrown | 'spoilt' | undefined {
+    const { rowsWritten } = connection.counters;
+    try {
+      run(entry, hints);
+      return undefined;
+    } catch (error) {
+      if (isFatal(error) || !db.inTransaction) throw error;
+      return connection.counters.rowsWritten === rowsWritten ? { thrown: error } : 'spoilt';
+    }
+  }
+
   /** Answers what the operation threw, after undoing it. Throws when the transaction cannot go on. */
-  function executeOne(entry: Entry, hints: Hints): { readonly thrown: unknown } | undefined {
-    const topics: string[] = [];
-    let all = false;
+  function executeAlone(entry: Entry, hints: Hints): Thrown | undefined {
     savepoint.run();
     try {
-      entry.execute({
-        now: clock.now(),
-        notify: (topic) => topics.push(topic),
-        notifyAll: () => {
-          all = true;
-        },
-      });
+      run(entry, hints);
     } catch (error) {
       if (isFatal(error) || !db.inTransaction) throw error;
       undo.run();
@@ -180,9 +207,21 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       return { thrown: error };
     }
     release.run();
+    return undefined;
+  }
+
+  function run(entry: Entry, hints: Hints): void {
+    const topics: string[] = [];
+    let all = false;
+    entry.execute({
+      now: clock.now(),
+      notify: (topic) => topics.push(topic),
+      notifyAll: () => {
+        all = true;
+      },
+    });
     for (const topic of topics) hints.topics.add(topic);
     hints.all ||= all;
-    return undefined;
   }
 
   function failAll(entries: readonly Entry[], error: unknown): void {
@@ -198,5 +237,5 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     while (queue.length > 0) flush();
   }
 
-  return { run, close };
+  return { run: enqueue, close };
 }

@@ -9,7 +9,8 @@ import type { Credential, CredentialSubject } from './vault.ts';
 /*
  * The durable store. Rules are not in it: `accept`, `update`, `claim` and `renewCredential` call a pure decide function
  * inside their transaction and write what it returns, or nothing when it throws (the rejection is the very error that
- * decide threw). Every promise resolves after the commit. `now` is the store's own clock: callers pass durations.
+ * decide threw). It may be called again, when the transaction is rolled back and another one is tried.
+ * Every promise resolves after the commit. `now` is the store's own clock: callers pass durations.
  * A store that cannot answer rejects with DomainError STORE_UNAVAILABLE.
  *
  * After a commit the store notifies Wakeups: `task:<id>` when events were written, `work` when an execution was
