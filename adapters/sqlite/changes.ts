@@ -1,7 +1,7 @@
 import type { EventBody } from '../../core/event.ts';
 import type { Change, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
-import { isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
+import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Connection, Query } from './database.ts';
 import type { Executions } from './executions.ts';
@@ -159,6 +159,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     const ended = isTerminal(record.status.state);
     if (ended) end(held);
     if (change.events?.length) tx.notify(`task:${record.id}`);
+    if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.
     if (change.executions?.length && !ended) tx.notify('work');

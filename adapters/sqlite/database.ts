@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { asRejection, isBusy, sqliteCode, unavailable } from './failures.ts';
+import { asRejection, broken, isBusy, sqliteCode, unavailable } from './failures.ts';
 import { checkMigrated, type MigrateOptions, migrate } from './migrate.ts';
 import { SqliteOpenError } from './open-error.ts';
 
@@ -29,6 +29,8 @@ export interface Connection {
   /** Text of every statement, in the order of preparation. */
   readonly prepared: readonly string[];
   prepare<P extends readonly Value[], R = unknown>(sql: string): Query<P, R>;
+  /** Runs one statement that only reads: it sees one commit without a transaction around it. */
+  read<T>(read: () => T): T;
   /** Runs reads that must see one and the same commit. */
   snapshot<T>(read: () => T): T;
 }
@@ -165,6 +167,17 @@ function wrap(db: BetterSqlite3.Database): Connection {
   const begin = db.prepare('begin');
   const commit = db.prepare('commit');
 
+  function read<T>(read: () => T): T {
+    if (!db.open) throw unavailable();
+    // It would see what is not committed yet.
+    if (db.inTransaction) throw broken('a read inside a transaction');
+    try {
+      return read();
+    } catch (error) {
+      throw asRejection(error);
+    }
+  }
+
   function snapshot<T>(read: () => T): T {
     if (!db.open) throw unavailable();
     try {
@@ -179,5 +192,5 @@ function wrap(db: BetterSqlite3.Database): Connection {
     }
   }
 
-  return { db, counters, prepared, prepare, snapshot };
+  return { db, counters, prepared, prepare, read, snapshot };
 }

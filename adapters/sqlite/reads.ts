@@ -3,7 +3,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { Message } from '../../core/message.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { ListFilter, ReadOptions, Snapshot, TaskRecord, TaskStore } from '../../core/ports/task-store.ts';
-import type { Task } from '../../core/task.ts';
+import type { Task, TaskState } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Connection, Query } from './database.ts';
 import {
@@ -22,6 +22,7 @@ const RECORDS = `select ${RECORD_COLUMNS} from task t ${RECORD_JOINS}`;
 const KEYS = `select t.pk, t.messages, octet_length(t.status) + coalesce(octet_length(t.metadata), 0) as bytes
   from task t`;
 const SELECT_RECORD = `${RECORDS} where t.id = ? and o.tenant = ? and o.principal = ? and o.agent = ?`;
+const SELECT_STATE = `select t.state from task t where t.id = ? and t.owner = ${OWNER_PK}`;
 /** A negative limit is none. */
 const SELECT_MESSAGES = 'select json from message where task = ? order by ordinal desc limit ?';
 const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
@@ -55,7 +56,7 @@ const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 type FilterValues = [since: number, anyState: string, state: string];
 type BehindValues = [at: number, again: number, id: string];
 
-export type Reads = Pick<TaskStore, 'read' | 'record' | 'events' | 'list' | 'earlier' | 'due'>;
+export type Reads = Pick<TaskStore, 'read' | 'record' | 'state' | 'events' | 'list' | 'earlier' | 'due'>;
 
 interface SizedRow {
   readonly pk: number;
@@ -77,6 +78,7 @@ interface ReadsOptions {
 
 export function createReads({ connection, artifacts, clock }: ReadsOptions): Reads {
   const selectRecord: Query<[id: string, ...OwnerValues], RecordRow> = connection.prepare(SELECT_RECORD);
+  const selectState: Query<[id: string, ...OwnerValues], { state: TaskState }> = connection.prepare(SELECT_STATE);
   const selectMessages: Query<[task: number, limit: number], { json: string }> = connection.prepare(SELECT_MESSAGES);
   const selectEvents: Query<
     [id: string, ...OwnerValues, after: number, limit: number],
@@ -140,13 +142,15 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
       }),
 
     record: async (owner, taskId) =>
-      connection.snapshot(() => {
+      connection.read(() => {
         const row = selectRecord.get(taskId, ...ownerValues(owner));
         return row && toRecord(row);
       }),
 
+    state: async (owner, taskId) => connection.read(() => selectState.get(taskId, ...ownerValues(owner))?.state),
+
     events: async (owner, taskId, after, limit) =>
-      connection.snapshot(() =>
+      connection.read(() =>
         selectEvents.all(taskId, ...ownerValues(owner), after, limit).map(
           (row): StoredEvent => ({
             sequence: row.sequence,
@@ -184,7 +188,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
         return fitting(rows, { artifacts: false, maxBytes: LIMITS.listBytes }).map(({ task }) => task);
       }),
 
-    due: async (limit) => connection.snapshot(() => selectDue.all(clock.now(), limit).map((row) => row.id)),
+    due: async (limit) => connection.read(() => selectDue.all(clock.now(), limit).map((row) => row.id)),
   };
 }
 

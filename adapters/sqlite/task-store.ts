@@ -214,7 +214,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
     endStep: (fence, key, value) => writes.run(({ now }) => steps.end(stepKey(fence, key, now), value, now)),
 
-    credential: async (subject) => connection.snapshot(() => credentials.find(subject, clock.now())),
+    credential: async (subject) => connection.read(() => credentials.find(subject, clock.now())),
 
     renewCredential: async (subject, credential, resume) => {
       // Every poll comes through here and nearly none has anything new: those take no place in the write queue.
@@ -252,7 +252,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
     async backlog() {
       const now = clock.now();
-      const { open, leased, oldest } = connection.snapshot(() => executions.backlog(now));
+      const { open, leased, oldest } = connection.read(() => executions.backlog(now));
       return { waiting: open - leased, leased, oldestMs: oldest === null ? 0 : now - oldest };
     },
 

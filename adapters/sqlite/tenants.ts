@@ -84,7 +84,7 @@ export function createTenants({ connection, writes, clock, erasure }: TenantsOpt
 
   return {
     async get(id) {
-      const row = connection.snapshot(() => select.get(id));
+      const row = connection.read(() => select.get(id));
       return row && toTenant(row, clock.now());
     },
     async put(id, attributes, options) {

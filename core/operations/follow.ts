@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../event.ts';
 import { snapshotFrames } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
-import type { Snapshot, TaskRecord } from '../ports/task-store.ts';
+import type { Snapshot } from '../ports/task-store.ts';
 import type { Owner } from '../principal.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
@@ -41,7 +41,7 @@ export async function* eventsAfter(
         yield event;
       }
       if (page.length === LIMITS.eventPage) continue;
-      if (page.length === 0 && !(await deps.store.record(reader.owner, reader.taskId))) return;
+      if (page.length === 0 && !(await deps.store.state(reader.owner, reader.taskId))) return;
       await wakeup.wait(LIMITS.pollMs, reader.signal);
     }
   } finally {
@@ -82,13 +82,9 @@ export async function* framesFrom(
   yield* framesAfter(deps, reader, { cursor: record.sequence, ends: from.ends });
 }
 
-/** Waits until the task is terminal or interrupted, the time is up or the signal is aborted; answers the last record read. */
-export async function waitForStop(
-  deps: OperationDeps,
-  reader: Reader,
-  waitMs: number,
-): Promise<TaskRecord | undefined> {
-  const wakeup = deps.wakeups.subscribe(`task:${reader.taskId}`);
+/** Waits until the task is terminal, interrupted or gone, the time is up or the signal is aborted. */
+export async function waitForStop(deps: OperationDeps, reader: Reader, waitMs: number): Promise<void> {
+  const wakeup = deps.wakeups.subscribe(`stop:${reader.taskId}`);
   // A timer, not the time of day: a clock that is set back must not make anybody wait for an hour.
   let due = waitMs <= 0;
   const cancelDue = deps.clock.timer(waitMs, () => {
@@ -97,10 +93,8 @@ export async function waitForStop(
   });
   try {
     for (;;) {
-      const record = await deps.store.record(reader.owner, reader.taskId);
-      if (!record) return undefined;
-      const { state } = record.status;
-      if (isTerminal(state) || isInterrupted(state) || due || reader.signal.aborted) return record;
+      const state = await deps.store.state(reader.owner, reader.taskId);
+      if (!state || isTerminal(state) || isInterrupted(state) || due || reader.signal.aborted) return;
       await wakeup.wait(LIMITS.pollMs, reader.signal);
     }
   } finally {

@@ -13,8 +13,9 @@ import type { Credential, CredentialSubject } from './vault.ts';
  * Every promise resolves after the commit. `now` is the store's own clock: callers pass durations.
  * A store that cannot answer rejects with DomainError STORE_UNAVAILABLE.
  *
- * After a commit the store notifies Wakeups: `task:<id>` when events were written, `work` when an execution was
- * opened or requeued, `turn:<id>` when a message was added to a task or a task became terminal.
+ * After a commit the store notifies Wakeups: `task:<id>` when events were written, `stop:<id>` when a task became
+ * terminal or interrupted, `work` when an execution was opened or requeued, `turn:<id>` when a message was added to a
+ * task or a task became terminal.
  *
  * Glossary: a *turn* is one message being answered; its id within the task is the message's ordinal (1, 2, 3 …).
  * An *execution* is the outbox row of a turn. Its outcomes: `open` waits or runs; `done` was answered; `dead` failed
@@ -302,6 +303,8 @@ export interface TaskStore {
   /** One read: the record and what hangs on it belong to the same commit. */
   read(owner: Owner, taskId: string, options: ReadOptions): Promise<Snapshot | undefined>;
   record(owner: Owner, taskId: string): Promise<TaskRecord | undefined>;
+  /** For those who only wait: the cheapest look at a task. Undefined when the owner has none of that id. */
+  state(owner: Owner, taskId: string): Promise<TaskState | undefined>;
   events(owner: Owner, taskId: string, after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** Newest status first, then id descending. */
   list(owner: Owner, request: ListRequest): Promise<ListPage>;

@@ -2,8 +2,8 @@
  * Latency hints between a commit and those who wait for it. Losing every one of them costs a waiter at most one poll
  * interval and never an event: whoever wakes reads the store.
  *
- * Topics: `task:<id>` (events were committed), `turn:<id>` (a message or a cancellation for a running turn),
- * `work` (an execution may be claimed).
+ * Topics: `task:<id>` (events were committed), `stop:<id>` (the task became terminal or interrupted), `turn:<id>` (a
+ * message or a cancellation for a running turn), `work` (an execution may be claimed).
  */
 export interface Wakeups {
   notify(topic: string): void;

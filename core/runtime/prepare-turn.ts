@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.ts';
 import type { Json } from '../message.ts';
 import type { Capabilities, Turn } from '../ports/agent.ts';
 import type { Claimed, TaskStore } from '../ports/task-store.ts';
+import type { Task } from '../task.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
 export interface PrepareTurnDeps {
@@ -14,6 +15,13 @@ function earlierLimit(limit: number | undefined): number {
   return Math.max(0, Math.min(Math.trunc(limit), LIMITS.earlierMax));
 }
 
+/** The first attempt of a task's first turn: what the claim brought is all there is, so nothing has to be read. */
+function freshTask({ fence, record, message }: Claimed): Task | undefined {
+  if (fence.ordinal !== 1 || fence.attempt !== 1 || record.messages !== 1) return undefined;
+  const { id, contextId, status, metadata } = record;
+  return { id, contextId, status, artifacts: [], history: [message], ...(metadata ? { metadata } : {}) };
+}
+
 /** What the agent gets; undefined when the task was erased. */
 export async function prepareTurn(
   { store, capabilities }: PrepareTurnDeps,
@@ -21,10 +29,10 @@ export async function prepareTurn(
   { writer, signal }: { readonly writer: TurnWriter; readonly signal: AbortSignal },
 ): Promise<Turn | undefined> {
   const { owner, id, contextId } = claimed.record;
-  const snapshot = await store.read(owner, id, { artifacts: true });
-  if (!snapshot) return undefined;
+  const task = freshTask(claimed) ?? (await store.read(owner, id, { artifacts: true }))?.task;
+  if (!task) return undefined;
   return {
-    task: snapshot.task,
+    task,
     message: claimed.message,
     signal,
     capabilities: await capabilities(claimed, signal),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fence } from '../../core/ports/task-store.ts';
-import { isTerminal } from '../../core/task.ts';
+import { isTerminal, type TaskState } from '../../core/task.ts';
 import {
   ALICE,
   accept,
@@ -49,6 +49,28 @@ export function updateContract(label: string, open: SubjectFactory): void {
       await refused.catch((error: Error) => texts.push(error.message));
     }
     assert.equal(new Set(texts).size, 1);
+  });
+
+  test(`${label} update: who waits for a task is woken when it stops, and then reads so; a stranger reads nothing`, async (t) => {
+    const subject = await open(t);
+    const { store } = subject;
+    await accept(subject, { id: 't1' });
+    const change = async (state: TaskState): Promise<readonly string[]> => {
+      subject.notified();
+      await store.update({ taskId: 't1' }, (view) =>
+        isTerminal(state) ? finish(view, state) : become(view, state, { executions: [] }),
+      );
+      assert.equal(await store.state(ALICE, 't1'), state);
+      assert.equal(await store.state(BOB, 't1'), undefined);
+      return subject.notified().filter((topic) => topic.startsWith('stop:'));
+    };
+    assert.equal(await store.state(ALICE, 't1'), 'TASK_STATE_SUBMITTED');
+    assert.deepEqual(await change('TASK_STATE_WORKING'), []);
+    assert.deepEqual(await change('TASK_STATE_INPUT_REQUIRED'), ['stop:t1']);
+    assert.deepEqual(await change('TASK_STATE_AUTH_REQUIRED'), ['stop:t1']);
+    assert.deepEqual(await change('TASK_STATE_WORKING'), []);
+    assert.deepEqual(await change('TASK_STATE_COMPLETED'), ['stop:t1']);
+    assert.equal(await store.state(ALICE, 'no-such-task'), undefined);
   });
 
   test(`${label} update: status, metadata, deadline and parking are set, kept and cleared`, async (t) => {
