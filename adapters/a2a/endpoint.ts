@@ -149,8 +149,10 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     const controller = new AbortController();
     let stopped: StopReason | undefined;
     const stop = (reason: StopReason) => {
-      stopped ??= reason;
-      controller.abort();
+      // Every response closes in the end; and an abort without a reason makes an error with a stack.
+      if (stopped !== undefined || !running.has(stop)) return;
+      stopped = reason;
+      controller.abort(reason);
     };
     running.add(stop);
     context.res.once('close', () => stop('client-gone'));
