@@ -47,6 +47,11 @@ export const METRICS: Readonly<Record<string, MetricDefinition>> = {
   a2a_executions_waiting: { type: 'gauge', help: 'Turns that wait for a free runner.', labels: [] },
   a2a_executions_leased: { type: 'gauge', help: 'Turns that a runner holds, over all processes.', labels: [] },
   a2a_executions_oldest_seconds: { type: 'gauge', help: 'How long the oldest waiting turn has waited.', labels: [] },
+  a2a_store_commits_total: {
+    type: 'counter',
+    help: 'Transactions that were committed. Operations that arrive together share one.',
+    labels: [],
+  },
   a2a_store_busy_total: {
     type: 'counter',
     help: 'Transactions that found the database locked and were tried again.',

@@ -167,6 +167,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       return true;
     }
     connection.counters.commits += 1;
+    telemetry?.count('a2a_store_commits_total');
     for (const entry of done) entry.succeed();
     for (const { entry, error } of failed) entry.fail(asRejection(error));
     if (hints.all) wakeups.notifyAll();

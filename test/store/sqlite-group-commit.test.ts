@@ -6,6 +6,7 @@ import { openConnection } from '../../adapters/sqlite/database.ts';
 import { createGroupCommit } from '../../adapters/sqlite/group-commit.ts';
 import { isDomainError } from '../../core/errors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { silentTelemetry } from '../support/silent-telemetry.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { ALICE, accept, create, rejectsWith, requestFor } from './scenario.ts';
 import { openSqliteSubject } from './sqlite-subject.ts';
@@ -34,6 +35,24 @@ test('group commit: operations that arrive together share commits of at most 64'
   assert.equal(subject.sqlite.stats().commits - before, 1);
   await Promise.all(Array.from({ length: 65 }, (_, n) => accept(subject, { id: `b${n}` })));
   assert.equal(subject.sqlite.stats().commits - before, 3);
+});
+
+test('group commit: each commit is counted once, however many operations it holds, and a failed one not at all', async (t) => {
+  const clock = createManualClock();
+  const connection = openConnection(join(tempDir(t), 'store.db'), { now: clock.now() });
+  const counted: string[] = [];
+  const telemetry = { ...silentTelemetry, count: (metric: string) => void counted.push(metric) };
+  const writes = createGroupCommit({ connection, clock, wakeups: createRecordingWakeups(), telemetry });
+  await Promise.all([1, 2, 3].map(() => writes.run(() => connection.db.prepare('delete from probe').run())));
+  assert.deepEqual(counted, ['a2a_store_commits_total']);
+  const lost = writes.run(() => {
+    connection.db.pragma('defer_foreign_keys = on');
+    connection.db.prepare("insert into message (task, ordinal, json) values (404, 1, '{}')").run();
+  });
+  await assert.rejects(lost);
+  assert.deepEqual(counted, ['a2a_store_commits_total']);
+  writes.close();
+  connection.db.close();
 });
 
 test('group commit: a refused operation is undone alone and wakes nobody', async (t) => {
