@@ -3,11 +3,15 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { acceptStore } from './accept-store.ts';
 import { append } from './append.ts';
+import { MISSED } from './bars.ts';
+import { packageVersions } from './package-versions.ts';
 import { REQUEST_SCENARIOS } from './requests.ts';
-import type { Figures, Scenario } from './scenario.ts';
+import { ROVO_SCENARIOS } from './rovo-requests.ts';
+import type { Figures, Print, Scenario } from './scenario.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...REQUEST_SCENARIOS,
+  ...ROVO_SCENARIOS,
   append,
   'accept-store': acceptStore,
 };
@@ -48,13 +52,20 @@ async function main(): Promise<void> {
   console.log(
     `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpu.length} cores of ${cpu[0]?.model ?? 'an unknown CPU'}`,
   );
+  console.log((await packageVersions()).join(', '));
+  const missed: string[] = [];
   const all: Record<string, Figures> = {};
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
     if (positionals.length > 0 && !positionals.includes(name)) continue;
     console.log(`\n${name}`);
-    all[name] = await scenario((line) => console.log(`  ${line}`), options);
+    const print: Print = (line) => {
+      console.log(`  ${line}`);
+      if (line.includes(MISSED)) missed.push(`${name}: ${line.trim()}`);
+    };
+    all[name] = await scenario(print, options);
     compare(name, all[name], before);
   }
+  if (missed.length > 0) console.log(`\nnot reached:\n  ${missed.join('\n  ')}`);
   if (values.save) await writeFile(values.save, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 

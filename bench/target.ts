@@ -7,16 +7,26 @@ import { makeTempDir } from './temp-dir.ts';
 /** A server that is measured, started fresh as a process of its own. */
 export interface Target {
   readonly name: string;
-  start(): Promise<Running>;
+  /** In a folder that is there already it works on the database in it, and leaves the folder behind. */
+  start(folder?: string): Promise<Running>;
 }
 
 export interface Running {
   readonly host: string;
   readonly port: number;
   readonly pid: number;
-  /** Of the SQLite file, when it is ours. */
+  /** It is ours, and has metrics. */
+  readonly isService: boolean;
+  /** Of the SQLite file, when it has one. */
   readonly folder: string;
+  /** From the start of the process until it listened. */
+  readonly startMs: number;
+  /** Epoch milliseconds, when it listened. */
+  readonly readyAt: number;
+  /** SIGTERM, and waits for the end. */
   stop(): Promise<void>;
+  /** The same with SIGKILL. */
+  kill(): Promise<void>;
 }
 
 const START_MS = 20_000;
@@ -25,11 +35,12 @@ interface Program {
   readonly script: string;
   readonly args?: (folder: string) => readonly string[];
   readonly env?: (folder: string) => Readonly<Record<string, string>>;
+  readonly isService: boolean;
   /** Reads the port out of one line of its standard output. */
   readonly portIn: (line: string) => number | undefined;
 }
 
-function distPath(path: string): string {
+export function distPath(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
@@ -52,25 +63,27 @@ async function portOf(child: ChildProcess, portIn: Program['portIn']): Promise<n
 function target(name: string, program: Program): Target {
   return {
     name,
-    start: async () => {
-      const folder = await makeTempDir();
+    start: async (given) => {
+      const folder = given ?? (await makeTempDir());
+      const startedAt = Date.now();
       const child = spawn(process.execPath, [distPath(program.script), ...(program.args?.(folder) ?? [])], {
         cwd: folder,
         env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+        child.kill(signal);
+        await ended;
+        if (given === undefined) await rm(folder, { recursive: true, force: true });
+      };
       const port = await portOf(child, program.portIn);
+      const readyAt = Date.now();
       return {
-        host: '127.0.0.1',
-        port,
-        pid: child.pid ?? 0,
-        folder,
-        stop: async () => {
-          child.kill('SIGTERM');
-          await ended;
-          await rm(folder, { recursive: true, force: true });
-        },
+        ...{ host: '127.0.0.1', port, pid: child.pid ?? 0, isService: program.isService },
+        ...{ folder, readyAt, startMs: readyAt - startedAt },
+        stop: () => end('SIGTERM'),
+        kill: () => end('SIGKILL'),
       };
     },
   };
@@ -84,25 +97,47 @@ function servicePort(line: string): number | undefined {
 }
 
 function peer(name: string, script: string, args?: Program['args']): Target {
-  return target(name, { script: `bench/peers/${script}.js`, portIn: peerPort, ...(args ? { args } : {}) });
+  return target(name, {
+    script: `bench/peers/${script}.js`,
+    portIn: peerPort,
+    isService: false,
+    ...(args ? { args } : {}),
+  });
 }
+
+/** Where a service keeps its database. */
+export function databaseIn(folder: string): string {
+  return `${folder}/connector.db`;
+}
+
+/** AGENT for one of the agents of this folder. */
+export function agentSource(name: 'echo' | 'chunk' | 'run-log'): string {
+  return `module:${distPath(`bench/${name}-agent.js`)}`;
+}
+
+export const OPS_TOKEN = 'bench';
 
 /** The shipped service with the echo agent, `synchronous=FULL` and every check on. */
 export function service(name: string, env: Readonly<Record<string, string>> = {}): Target {
   return target(name, {
     script: 'src/main.js',
     portIn: servicePort,
+    isService: true,
     env: (folder) => ({
       HOST: '127.0.0.1',
       PORT: '0',
       A2A_AUTH: 'anonymous',
-      DATABASE_URL: `sqlite:${folder}/connector.db`,
-      AGENT: `module:${distPath('bench/echo-agent.js')}`,
+      DATABASE_URL: `sqlite:${databaseIn(folder)}`,
+      AGENT: agentSource('echo'),
       AGENT_CONCURRENCY: '64',
+      OPS_TOKEN,
       ...env,
     }),
   });
 }
+
+/** What a process that only answers callers needs. */
+export const API_ONLY = { ROLE: 'api', CREDENTIALS_KEY: Buffer.alloc(32, 7).toString('base64') } as const;
 
 export const PEERS = {
   bare: peer('bare node:http', 'bare-http'),

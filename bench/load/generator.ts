@@ -1,21 +1,33 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { percentile } from '../statistics.ts';
-import { HttpConnection } from './http-connection.ts';
+import { HttpConnection, type Reply } from './http-connection.ts';
 import type { LoadJob, LoadResult } from './job.ts';
 
 /* The load generator: a process of its own that gets jobs over IPC and answers each with what it counted. */
 
 const ERROR = Buffer.from('"error":{');
+const OVERLOADED = Buffer.from('"OVERLOADED"');
+const TASK_ID = /"task":\{"id":"([^"]+)"/;
+/** Enough of an answer to find the id of its task in. */
+const HEAD_BYTES = 400;
+
+function isRefusal({ status, body }: Reply): boolean {
+  return status === 429 || status === 503 || body.includes(OVERLOADED);
+}
 
 async function run(job: LoadJob): Promise<LoadResult> {
   const head = [`POST ${job.path} HTTP/1.1`, `Host: ${job.host}:${job.port}`, ...job.headers].join('\r\n');
   const salt = randomBytes(6).toString('hex');
-  const latencies: number[] = [];
-  const { perRequestHeaders } = job;
+  const latenciesMs: number[] = [];
+  const taskIds: string[] = [];
+  const { perRequestHeaders, pauseMs, detailed } = job;
+  const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const until = startedAt + job.durationMs;
   let number = 0;
   let errors = 0;
+  let refused = 0;
   let firstError: string | undefined;
 
   function nextRequest(): Buffer | undefined {
@@ -27,6 +39,18 @@ async function run(job: LoadJob): Promise<LoadResult> {
     return Buffer.from(`${head}${own}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 
+  function count(reply: Reply, latencyMs: number): void {
+    if (reply.status === 200 && !reply.body.includes(ERROR)) {
+      latenciesMs.push(latencyMs);
+      const id = detailed ? TASK_ID.exec(reply.body.toString('utf8', 0, HEAD_BYTES))?.[1] : undefined;
+      if (id !== undefined) taskIds.push(id);
+      return;
+    }
+    errors += 1;
+    if (isRefusal(reply)) refused += 1;
+    else firstError ??= `${reply.status} ${reply.body.toString('utf8', 0, 300)}`;
+  }
+
   async function work(): Promise<void> {
     const connection = new HttpConnection(job.host, job.port);
     for (;;) {
@@ -35,29 +59,29 @@ async function run(job: LoadJob): Promise<LoadResult> {
       if (!request) break;
       const sentAt = performance.now();
       try {
-        const { status, body } = await connection.request(request);
-        if (status !== 200 || body.includes(ERROR)) {
-          errors += 1;
-          firstError ??= `${status} ${body.toString('utf8', 0, 300)}`;
-        }
+        count(await connection.request(request), performance.now() - sentAt);
       } catch (error) {
         errors += 1;
         firstError ??= String(error);
       }
-      latencies.push(performance.now() - sentAt);
+      if (pauseMs !== undefined) await pause(pauseMs);
     }
     connection.close();
   }
 
   await Promise.all(Array.from({ length: job.connections }, work));
   const elapsedMs = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
   return {
-    requests: latencies.length,
+    requests: latenciesMs.length + errors,
     errors,
+    refused,
     ...(firstError === undefined ? {} : { firstError }),
     elapsedMs,
-    p50: percentile(latencies, 50),
-    p99: percentile(latencies, 99),
+    p50: percentile(latenciesMs, 50),
+    p99: percentile(latenciesMs, 99),
+    cpuMs: (user + system) / 1_000,
+    ...(detailed ? { taskIds, latenciesMs } : {}),
   };
 }
 
