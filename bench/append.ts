@@ -1,44 +1,25 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openSqliteStore } from '../adapters/sqlite/open.ts';
 import { decideArtifact } from '../core/decide/artifact.ts';
-import { decideBegin } from '../core/decide/end.ts';
-import { decideSend } from '../core/decide/send.ts';
 import type { Fence, TaskStore } from '../core/ports/task-store.ts';
-import { createWakeups } from '../core/runtime/wakeups.ts';
-import { systemClock, timeOrderedIds } from '../src/system-clock.ts';
+import { type Appends, measureRatio, WARM } from './append-ratio.ts';
 import type { Scenario } from './scenario.ts';
-import { median } from './statistics.ts';
+import { acceptTask, claimTasks, openStore } from './store-tasks.ts';
 import { makeTempDir } from './temp-dir.ts';
 
 const CHUNK = 'x'.repeat(200);
-const SMALL = 2_500;
-const LARGE = 5_000;
-const ROUNDS = 3;
 
 async function startTask(store: TaskStore): Promise<Fence> {
-  const owner = { tenant: 'bench', principal: 'bench', agent: 'agent' };
-  await store.accept({ owner }, (view) =>
-    decideSend(view, {
-      message: { messageId: timeOrderedIds.next(), role: 'ROLE_USER', parts: [{ text: 'go' }] },
-      fingerprint: 'none',
-      policy: 'parallel',
-      answer: 'task',
-      deadlineMs: 3_600_000,
-      newTaskId: timeOrderedIds.next(),
-      newContextId: timeOrderedIds.next(),
-    }),
-  );
-  const [claimed] = await store.claim({ agent: 'agent', worker: 'bench', leaseMs: 3_600_000, limit: 1 }, (view) =>
-    decideBegin(view, timeOrderedIds.next()),
-  );
+  await acceptTask(store);
+  const [claimed] = await claimTasks(store, 1);
   if (!claimed) throw new Error('the accepted task was not claimed');
   return claimed.fence;
 }
 
-/** Milliseconds for `count` appends to one artifact, one commit each. */
-async function appendMs(store: TaskStore, count: number): Promise<number> {
+/** `count` appends to one artifact, one commit each. */
+async function appendTo(store: TaskStore, count: number): Promise<Appends> {
   const fence = await startTask(store);
+  const cpu = process.cpuUsage();
   const started = performance.now();
   for (let index = 0; index < count; index += 1) {
     await store.update({ taskId: fence.taskId, fence, artifactIds: ['answer'] }, (view) =>
@@ -51,30 +32,17 @@ async function appendMs(store: TaskStore, count: number): Promise<number> {
       }),
     );
   }
-  return performance.now() - started;
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms: performance.now() - started, cpuMs: (user + system) / 1_000 };
 }
 
-/** Appends at the store port, one commit each: the cost of a chunk must not grow with the artifact. */
-export const append: Scenario = async (print) => {
+/** Appends at the store port, one commit each. */
+export const append: Scenario = async (print, { rounds }) => {
   const folder = await makeTempDir();
-  const { store } = await openSqliteStore({
-    path: join(folder, 'bench.db'),
-    clock: systemClock,
-    wakeups: createWakeups(systemClock),
-  });
+  const store = await openStore(join(folder, 'bench.db'));
   try {
-    await appendMs(store, 500);
-    const small: number[] = [];
-    const large: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      small.push(await appendMs(store, SMALL));
-      large.push(await appendMs(store, LARGE));
-    }
-    const ratio = median(large) / median(small);
-    print(`${SMALL} appends of 200 B: median ${median(small).toFixed(0)} ms over ${ROUNDS} rounds`);
-    print(`${LARGE} appends of 200 B: median ${median(large).toFixed(0)} ms over ${ROUNDS} rounds`);
-    print(`ratio ${ratio.toFixed(2)} (2.00 = linear)`);
-    return { smallMs: median(small), largeMs: median(large), ratio };
+    await appendTo(store, WARM);
+    return { ...(await measureRatio(print, rounds, (count) => appendTo(store, count))) };
   } finally {
     await store.close();
     await rm(folder, { recursive: true, force: true });

@@ -3,17 +3,23 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { acceptStore } from './accept-store.ts';
 import { append } from './append.ts';
+import { appendService } from './append-service.ts';
 import { MISSED } from './bars.ts';
+import { eventLatency } from './event-latency.ts';
 import { packageVersions } from './package-versions.ts';
 import { REQUEST_SCENARIOS } from './requests.ts';
 import { ROVO_SCENARIOS } from './rovo-requests.ts';
 import type { Figures, Print, Scenario } from './scenario.ts';
+import { snapshot } from './snapshot.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...REQUEST_SCENARIOS,
   ...ROVO_SCENARIOS,
   append,
+  'append-service': appendService,
   'accept-store': acceptStore,
+  snapshot,
+  'event-latency': eventLatency,
 };
 
 const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]
