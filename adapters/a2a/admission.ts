@@ -1,12 +1,12 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 import { declaresTooMuch } from './body.ts';
 import type { Edge, Session } from './edge.ts';
 import { protocolError, type WireError, wireError } from './error-table.ts';
 
 /*
- * What is decided from the headers alone. A refusal here is an HTTP status with the binding's error as its body, and
- * nothing of the request's body has been read for it.
+ * What is decided from the headers alone. A refusal here is an HTTP status with the binding's error as its body (or the
+ * status of a gRPC call), and nothing of the request's body has been read for it.
  */
 
 type Admission =
@@ -19,25 +19,40 @@ export async function admit(
   options: { readonly edge: Edge; readonly maxBodyBytes: number; readonly overloaded: boolean },
 ): Promise<Admission> {
   const { edge, maxBodyBytes } = options;
-  if (options.overloaded) {
-    const busy = wireError(new DomainError('OVERLOADED', 'The service takes no calls at the moment'));
-    // Not the caller's fault, so not the 429 of a caller who asks too often.
-    return { refused: { ...busy, http: 503 }, headers: {} };
-  }
+  if (options.overloaded) return { refused: overloadedError(), headers: {} };
   if (declaresTooMuch(request, maxBodyBytes)) return { refused: bodyTooLarge(maxBodyBytes), headers: {} };
-  try {
+  return letIn(edge, {
+    headers: request.headers,
     // Node keeps the first of several, a proxy in front may have looked at another one.
-    if (occurrences(request, 'authorization') > 1) {
-      throw new DomainError('UNAUTHENTICATED', 'More than one Authorization header');
-    }
-    const address = request.socket.remoteAddress;
-    return { session: await edge.authenticate(request.headers, address === undefined ? {} : { address }) };
+    authorizations: occurrences(request, 'authorization'),
+    address: request.socket.remoteAddress,
+  });
+}
+
+/** Asks the edge who calls. `authorizations`: how many the request brought. */
+export async function letIn(
+  edge: Edge,
+  request: {
+    readonly headers: IncomingHttpHeaders;
+    readonly authorizations: number;
+    readonly address: string | undefined;
+  },
+): Promise<Admission> {
+  const { headers, authorizations, address } = request;
+  try {
+    if (authorizations > 1) throw new DomainError('UNAUTHENTICATED', 'More than one Authorization header');
+    return { session: await edge.authenticate(headers, address === undefined ? {} : { address }) };
   } catch (cause) {
     const refused = wireError(cause);
-    const headers: Record<string, string> = {};
-    if (refused.http === 401) headers['WWW-Authenticate'] = challengeOf(edge, request);
-    return { refused, headers, cause };
+    const challenge = refused.http === 401 ? { 'WWW-Authenticate': challengeOf(edge, headers) } : {};
+    return { refused, headers: challenge, cause };
   }
+}
+
+export function overloadedError(): WireError {
+  const busy = wireError(new DomainError('OVERLOADED', 'The service takes no calls at the moment'));
+  // Not the caller's fault, so not the status of a caller who asks too often.
+  return { ...busy, http: 503, grpc: 'UNAVAILABLE' };
 }
 
 export function bodyTooLarge(maxBodyBytes: number): WireError {
@@ -49,7 +64,7 @@ function occurrences(request: IncomingMessage, name: string): number {
 }
 
 /** RFC 6750, 3.1: no error code for a call that brought no token. */
-function challengeOf(edge: Edge, request: IncomingMessage): string {
+function challengeOf(edge: Edge, headers: IncomingHttpHeaders): string {
   const realm = `Bearer realm="${edge.name}"`;
-  return request.headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
+  return headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
 }

@@ -10,6 +10,7 @@ import { protocolError, severityOf, type WireError, wireError } from './error-ta
 import { type StreamTimes, writeEventStream } from './event-stream.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
+import { createLoad, type Load } from './load.ts';
 import { createPerform } from './perform.ts';
 import type { HandlerOptions } from './request-handler.ts';
 
@@ -22,13 +23,13 @@ export interface EndpointLimits extends StreamTimes {
   readonly maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
   readonly bodyTimeoutMs: number;
-  /** Requests at once, open streams among them. */
+  /** Requests of the edge at once, open streams among them. */
   readonly maxInFlight: number;
   /** How long a refused upload is thrown away before its socket is closed. */
   readonly lingerMs: number;
 }
 
-const ENDPOINT_LIMITS = {
+export const ENDPOINT_LIMITS = {
   maxBodyBytes: 5 * 1_024 * 1_024,
   bodyTimeoutMs: 30_000,
   maxInFlight: 10_000,
@@ -44,6 +45,8 @@ export interface EndpointOptions extends HandlerOptions {
   /** Of HTTP+JSON; absent: that binding is off. */
   readonly httpJsonPath?: string;
   readonly limits?: Partial<EndpointLimits>;
+  /** Shared with the edge's other endpoints; absent: there are none. */
+  readonly load?: Load;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Aborted when the server stops: streams end cleanly, waits end, new calls are refused. */
@@ -72,8 +75,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   shutdown.addEventListener('abort', () => {
     for (const stop of running) stop('shutdown');
   });
-  let inFlight = 0;
-  let openStreams = 0;
+  const load = options.load ?? createLoad(telemetry, edge.name);
 
   return async (context, next) => {
     const { method, path: asked, querystring: query } = context;
@@ -82,9 +84,9 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     for (const binding of bindings) exchange ??= binding.open(head);
     if (exchange === undefined) return next();
     const startedAt = clock.now();
-    inFlight += 1;
+    const inFlight = load.inFlight(1);
     try {
-      const { method, outcome } = await serve(context, exchange, startedAt);
+      const { method, outcome } = await serve(context, exchange, { startedAt, inFlight });
       telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
       telemetry.observe('a2a_request_seconds', (clock.now() - startedAt) / 1_000, { edge: edge.name, method });
     } catch (error) {
@@ -92,11 +94,15 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       if (context.res.headersSent) context.res.destroy();
       else await answerError(context, exchange, wireError(error));
     } finally {
-      inFlight -= 1;
+      load.inFlight(-1);
     }
   };
 
-  async function serve(context: Context, exchange: Exchange, startedAt: number): Promise<Served> {
+  async function serve(
+    context: Context,
+    exchange: Exchange,
+    { startedAt, inFlight }: { readonly startedAt: number; readonly inFlight: number },
+  ): Promise<Served> {
     if (exchange.refused) return refuse(context, exchange, exchange.refused);
     const overloaded = shutdown.aborted || inFlight > limits.maxInFlight;
     const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, overloaded });
@@ -183,7 +189,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     life: { readonly signal: AbortSignal; readonly whyStopped: () => StopReason | undefined },
   ): Promise<Served> {
     const { method } = reply;
-    countStreams(1);
+    load.openStreams(1);
     const end = await writeEventStream({
       response: context.res,
       source: reply.frames,
@@ -194,7 +200,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
         const { answer, event } = reply.failure(error);
         return { json: answer.json, ...(event === undefined ? {} : { event }) };
       },
-    }).finally(() => countStreams(-1));
+    }).finally(() => load.openStreams(-1));
     if (end.reason === 'refused') {
       const { answer, outcome } = reply.failure(end.error);
       await answerJson(context, answer, linger);
@@ -205,11 +211,6 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     if (reason === 'slow-reader') telemetry.event('warn', 'stream.cut', { edge: edge.name, method });
     telemetry.count('a2a_stream_ends_total', { edge: edge.name, reason });
     return { method, outcome: reason };
-  }
-
-  function countStreams(change: 1 | -1): void {
-    openStreams += change;
-    telemetry.gauge('a2a_open_streams', openStreams, { edge: edge.name });
   }
 }
 

@@ -53,14 +53,19 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function parseDocument(body: Uint8Array): { readonly value: unknown } | { readonly refused: WireError } {
   try {
     const value: unknown = JSON.parse(utf8.decode(body));
-    const excess = excessOf(value);
-    if (excess === undefined) return { value };
-    if (excess === 'depth') return { refused: protocolError('PARSE_ERROR', 'The JSON document is nested too deeply') };
+    const excess = excessFault(value);
+    return excess === undefined ? { value } : { refused: excess };
   } catch {
     return { refused: protocolError('PARSE_ERROR', 'The body is no JSON document in UTF-8') };
   }
-  const text = `The JSON document holds more than ${MAX_JSON_VALUES} values`;
-  return { refused: protocolError('INVALID_REQUEST', text) };
+}
+
+/** What is wrong with the mere size of a document, however it came. */
+export function excessFault(document: unknown): WireError | undefined {
+  const excess = excessOf(document);
+  if (excess === undefined) return undefined;
+  if (excess === 'depth') return protocolError('PARSE_ERROR', 'The document is nested too deeply');
+  return protocolError('INVALID_REQUEST', `The document holds more than ${MAX_JSON_VALUES} values`);
 }
 
 function refuse(text: string, id: RpcId | null = null): ParsedEnvelope {

@@ -1,5 +1,4 @@
 import { type DomainError, type ErrorCode, isDomainError, type Violation } from '../../core/errors.ts';
-import type { JsonObject } from '../../core/message.ts';
 
 interface ErrorRow {
   readonly jsonRpc: number;
@@ -15,7 +14,7 @@ interface ErrorRow {
   readonly internal?: true;
 }
 
-type GrpcStatus =
+export type GrpcStatus =
   | 'INVALID_ARGUMENT'
   | 'ALREADY_EXISTS'
   | 'NOT_FOUND'
@@ -86,14 +85,24 @@ const PROTOCOL_ERRORS = {
 } as const;
 type ProtocolFault = keyof typeof PROTOCOL_ERRORS;
 
+/** The google.rpc messages that go with errors, in ProtoJSON. */
+export type ErrorDetail =
+  | {
+      readonly '@type': 'type.googleapis.com/google.rpc.ErrorInfo';
+      readonly reason: string;
+      readonly domain: string;
+    }
+  | { readonly '@type': 'type.googleapis.com/google.rpc.BadRequest'; readonly fieldViolations: readonly Violation[] }
+  | { readonly '@type': 'type.googleapis.com/google.rpc.RetryInfo'; readonly retryDelay: string };
+
 /** An error as every binding can show it. */
 export interface WireError {
   readonly jsonRpc: number;
   readonly http: number;
   readonly grpc: GrpcStatus;
   readonly message: string;
-  /** google.rpc details; ErrorInfo first. */
-  readonly details: readonly JsonObject[];
+  /** ErrorInfo first. */
+  readonly details: readonly ErrorDetail[];
   /** When the same call may succeed. */
   readonly retryAfterMs?: number;
 }
@@ -114,7 +123,7 @@ export function wireError(error: unknown): WireError {
   if (!isDomainError(error) || internal) {
     return { jsonRpc, http, grpc, message: INTERNAL_TEXT, details: [errorInfo(reason)] };
   }
-  const details = [errorInfo(reason)];
+  const details: ErrorDetail[] = [errorInfo(reason)];
   if (error.violations.length > 0) details.push(badRequest(error.violations));
   const retryAfterMs = retry ? delayOf(error) : undefined;
   if (retryAfterMs !== undefined) details.push(retryInfo(retryAfterMs));
@@ -142,11 +151,11 @@ function delayOf(error: DomainError): number {
   return Math.max(Math.ceil(error.retryAfterMs ?? DEFAULT_RETRY_MS), 1);
 }
 
-function errorInfo(reason: string): JsonObject {
+function errorInfo(reason: string): ErrorDetail {
   return { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' };
 }
 
-function badRequest(violations: readonly Violation[]): JsonObject {
+function badRequest(violations: readonly Violation[]): ErrorDetail {
   return {
     '@type': 'type.googleapis.com/google.rpc.BadRequest',
     fieldViolations: violations
@@ -155,6 +164,6 @@ function badRequest(violations: readonly Violation[]): JsonObject {
   };
 }
 
-function retryInfo(ms: number): JsonObject {
+function retryInfo(ms: number): ErrorDetail {
   return { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${ms / 1_000}s` };
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
+import { nextStep } from './next-step.ts';
 
 /*
  * Writes one event stream to a raw response. Invariants: an event is one write of one `data:` line, so nothing can end
@@ -106,8 +107,8 @@ export async function writeEventStream(options: {
         return { reason: response.headersSent ? 'failed' : 'refused', error: step.error };
       }
       open();
-      if (step.frame === undefined) return { reason: 'complete' };
-      const { json, sequence } = step.frame;
+      if (step.value === undefined) return { reason: 'complete' };
+      const { json, sequence } = step.value;
       const line = dataLine(json);
       if (line.length > MAX_LINE_CHARS) {
         return { reason: 'failed', error: new RangeError(`an event of ${line.length} characters`) };
@@ -141,28 +142,6 @@ export async function writeEventStream(options: {
 
 function dataLine(json: string): string {
   return `data: ${json.replace(LINE_BREAKS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;
-}
-
-/** The next frame, an error, or nothing in particular as soon as the signal is aborted. */
-function nextStep(
-  source: StreamSource,
-  signal: AbortSignal,
-): Promise<{ readonly frame: StreamFrame | undefined } | { readonly error: unknown }> {
-  return new Promise((resolve) => {
-    const stop = () => resolve({ frame: undefined });
-    if (signal.aborted) {
-      stop();
-      return;
-    }
-    signal.addEventListener('abort', stop, { once: true });
-    source
-      .next()
-      .then(
-        (frame) => resolve({ frame }),
-        (error: unknown) => resolve({ error }),
-      )
-      .finally(() => signal.removeEventListener('abort', stop));
-  });
 }
 
 async function finish(response: ServerResponse, clock: Clock, ms: number): Promise<void> {
