@@ -1,25 +1,25 @@
-import type { Middleware } from 'koa';
 import { type AgentCardSource, createAgentCard, skillsOf } from '../adapters/a2a/agent-card.ts';
 import { createAgentCardEndpoint, KEY_SET_PATH } from '../adapters/a2a/agent-card-endpoint.ts';
 import { createAnonymousEdge } from '../adapters/a2a/anonymous-edge.ts';
 import { createCardSigner } from '../adapters/a2a/card-signing.ts';
 import type { Edge } from '../adapters/a2a/edge.ts';
 import { createA2AEndpoint, type EndpointOptions } from '../adapters/a2a/endpoint.ts';
+import { createGrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import { createJwtEdge, type JwtEdgeOptions } from '../adapters/a2a/jwt-edge.ts';
+import { createLoad } from '../adapters/a2a/load.ts';
 import type { JsonObject } from '../core/message.ts';
 import type { Agent } from '../core/ports/agent.ts';
 import { a2aProfile } from './a2a-profile.ts';
 import type { A2aAuthConfig, A2aConfig } from './config.ts';
+import type { Edges, Whereabouts } from './service.ts';
 import { packageVersion } from './version.ts';
 
 /*
- * The generic edge: its endpoint and its card, both from one source, so that the card says what the endpoint does.
+ * The generic edge: its endpoints and its card, all from one source, so that the card says what they do.
  */
 
-export interface A2aEdgeOptions {
+export interface A2aEdgeOptions extends Whereabouts {
   readonly a2a: A2aConfig;
-  /** Without a slash at the end. */
-  readonly publicUrl: string;
   readonly agent: Agent;
   /** AGENT_ID */
   readonly agentId: string;
@@ -27,39 +27,48 @@ export interface A2aEdgeOptions {
   readonly verifier: (auth: Extract<A2aAuthConfig, { kind: 'jwt' }>) => JwtEdgeOptions['verify'];
   /** Keeps receivers; used when A2A_PUSH is on. */
   readonly push: NonNullable<EndpointOptions['push']>;
-  readonly endpoint: Omit<EndpointOptions, 'edge' | 'path' | 'httpJsonPath' | 'extendedCard' | 'push'>;
+  readonly endpoint: Omit<EndpointOptions, 'edge' | 'path' | 'httpJsonPath' | 'extendedCard' | 'push' | 'load'>;
 }
 
 const CARD_MAX_AGE_SECONDS = 3_600;
 const DESCRIPTION = 'An agent that works on Jira work items and answers through durable tasks.';
 const EXTENSION = 'Has to be activated by every call.';
 
-export function createA2aEdge(options: A2aEdgeOptions): readonly Middleware[] {
-  const { a2a, publicUrl, endpoint } = options;
+export function createA2aEdge(options: A2aEdgeOptions): Edges {
+  const { a2a, publicUrl } = options;
   const source = sourceOf(options);
   const signer = a2a.signingKey && createCardSigner(a2a.signingKey, `${publicUrl}${KEY_SET_PATH}`);
   const signed = (card: JsonObject) => signer?.sign(card) ?? card;
-  return [
-    createA2AEndpoint({
-      ...endpoint,
-      edge: edgeOf(options, source),
-      path: source.path,
-      ...(source.httpJsonPath === undefined ? {} : { httpJsonPath: source.httpJsonPath }),
-      ...(a2a.push && { push: options.push }),
-      ...(source.extendedCard && {
-        extendedCard: (tenant) => signed(createAgentCard(source, tenant === undefined ? {} : { tenant })),
+  const edge = edgeOf(options, source);
+  const endpoint = {
+    ...options.endpoint,
+    edge,
+    load: createLoad(options.endpoint.telemetry, edge.name),
+    ...(a2a.push && { push: options.push }),
+    ...(source.extendedCard && {
+      extendedCard: (tenant: string | undefined) =>
+        signed(createAgentCard(source, tenant === undefined ? {} : { tenant })),
+    }),
+  };
+  return {
+    middlewares: [
+      createA2AEndpoint({
+        ...endpoint,
+        path: source.path,
+        ...(source.httpJsonPath === undefined ? {} : { httpJsonPath: source.httpJsonPath }),
       }),
-    }),
-    createAgentCardEndpoint({
-      card: signed(createAgentCard(source)),
-      ...(signer && { keySet: signer.keySet }),
-      lastModified: endpoint.clock.now(),
-      maxAgeSeconds: CARD_MAX_AGE_SECONDS,
-    }),
-  ];
+      createAgentCardEndpoint({
+        card: signed(createAgentCard(source)),
+        ...(signer && { keySet: signer.keySet }),
+        lastModified: endpoint.clock.now(),
+        maxAgeSeconds: CARD_MAX_AGE_SECONDS,
+      }),
+    ],
+    ...(source.grpcAddress !== undefined && { grpc: createGrpcEndpoint(endpoint) }),
+  };
 }
 
-function sourceOf({ a2a, publicUrl, agent, agentId }: A2aEdgeOptions): AgentCardSource {
+function sourceOf({ a2a, publicUrl, grpcAddress, agent, agentId }: A2aEdgeOptions): AgentCardSource {
   const { versions, streaming, requiredExtensions } = a2a;
   const about = { name: agentId, description: DESCRIPTION };
   return {
@@ -68,6 +77,7 @@ function sourceOf({ a2a, publicUrl, agent, agentId }: A2aEdgeOptions): AgentCard
     publicUrl,
     path: '/a2a',
     ...(a2a.httpJson && versions.includes('1.0') ? { httpJsonPath: '/a2a/v1' } : {}),
+    ...(grpcAddress === undefined ? {} : { grpcAddress }),
     versions,
     streaming,
     // 3.3.4: a config that is taken must be offered, and the other way round.

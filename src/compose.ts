@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Middleware } from 'koa';
 import { createA2AEndpoint } from '../adapters/a2a/endpoint.ts';
+import { createGrpcServer } from '../adapters/a2a/grpc-server.ts';
 import { AgentLoadError, loadAgent } from '../adapters/agents/module-loader.ts';
 import { type Budget, createBudget } from '../adapters/jira/budget.ts';
 import { createJira } from '../adapters/jira/jira.ts';
@@ -155,19 +156,20 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     digest,
     clock,
     ...(config.role === 'api' ? {} : { runner }),
-    edges: (publicUrl) =>
-      config.role === 'worker'
-        ? []
-        : [
-            ...(config.rovo ? rovoMiddlewares(config.rovo) : []),
-            ...(config.a2a
-              ? createA2aEdge({
-                  ...{ a2a: config.a2a, publicUrl, agent, endpoint, push },
-                  agentId: config.agent.id,
-                  verifier: (auth) => verifier(auth.jwksUrl)({ ...auth, ...JWT_RULES }),
-                })
-              : []),
-          ],
+    ...(config.a2a?.grpc && config.role !== 'worker'
+      ? { grpcServer: createGrpcServer({ maxBodyBytes: config.maxBodyBytes }) }
+      : {}),
+    edges: (whereabouts) => {
+      if (config.role === 'worker') return { middlewares: [] };
+      const rovo = config.rovo ? rovoMiddlewares(config.rovo) : [];
+      if (!config.a2a) return { middlewares: rovo };
+      const { middlewares, ...a2a } = createA2aEdge({
+        ...{ a2a: config.a2a, ...whereabouts, agent, endpoint, push },
+        agentId: config.agent.id,
+        verifier: (auth) => verifier(auth.jwksUrl)({ ...auth, ...JWT_RULES }),
+      });
+      return { ...a2a, middlewares: [...rovo, ...middlewares] };
+    },
     release: () => {
       for (const keySet of keySets) keySet.close();
     },

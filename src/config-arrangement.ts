@@ -62,6 +62,10 @@ function a2aOf(values: ConfigValues): A2aConfig | undefined {
     versions: values.A2A_VERSIONS,
     streaming: values.A2A_STREAMING,
     httpJson: values.A2A_HTTP_JSON,
+    ...(values.GRPC_PORT !== undefined &&
+      values.A2A_VERSIONS.includes('1.0') && {
+        grpc: { port: values.GRPC_PORT, ...(values.GRPC_URL !== undefined && { address: values.GRPC_URL }) },
+      }),
     ...(values.A2A_PUSH && {
       push: { allowedHosts: (values.A2A_PUSH_ALLOW ?? []).map((host) => host.toLowerCase()) },
     }),

@@ -57,6 +57,9 @@ const RULES: readonly ((readings: Readings) => readonly ConfigProblem[])[] = [
     if (values.PUBLIC_URL !== undefined && !isLoopback(new URL(values.PUBLIC_URL).hostname)) {
       problems.push({ key: 'PUBLIC_URL', found: `${values.PUBLIC_URL}, and A2A_AUTH is anonymous`, set });
     }
+    if (values.GRPC_URL !== undefined && !isLoopback(new URL(`http://${values.GRPC_URL}`).hostname)) {
+      problems.push({ key: 'GRPC_URL', found: `${values.GRPC_URL}, and A2A_AUTH is anonymous`, set });
+    }
     return problems;
   },
 
@@ -79,7 +82,14 @@ const RULES: readonly ((readings: Readings) => readonly ConfigProblem[])[] = [
   },
 
   function portsDiffer({ values }) {
-    if (values.OPS_PORT === undefined || values.OPS_PORT !== values.PORT) return [];
-    return [{ key: 'OPS_PORT', found: `${values.OPS_PORT}, which is PORT`, set: 'another port, or nothing' }];
+    const ports = [
+      ['PORT', values.PORT],
+      ['OPS_PORT', values.OPS_PORT],
+      ['GRPC_PORT', values.GRPC_PORT],
+    ] as const;
+    return ports.flatMap(([key, port], index) => {
+      const same = port && ports.slice(0, index).find(([, other]) => other === port);
+      return same ? [{ key, found: `${port}, which is ${same[0]}`, set: 'another port, or nothing' }] : [];
+    });
   },
 ];

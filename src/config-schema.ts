@@ -176,6 +176,14 @@ const a2a = {
     'Protocol versions that `/a2a` speaks.',
   ),
   A2A_HTTP_JSON: key(value.onOff(), 'on', 'Is HTTP+JSON served under `/a2a/v1`, beside JSON-RPC at `/a2a`? 1.0 only.'),
+  GRPC_PORT: unset(
+    value.whole(0, 65_535),
+    'Port of gRPC on `HOST`, beside JSON-RPC; 1.0 only, without TLS like `PORT`. 0 takes a free one. Unset: off.',
+  ),
+  GRPC_URL: unset(
+    value.hostAndPort(),
+    'Where callers reach gRPC, as `host:port`; printed on the agent card. Default: the host of `PUBLIC_URL`, `GRPC_PORT`.',
+  ),
   A2A_STREAMING: key(value.onOff(), 'on', 'Are the streaming operations offered on `/a2a`?'),
   A2A_PUSH: key(
     value.onOff(),

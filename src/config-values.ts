@@ -74,6 +74,16 @@ export function publicUrl() {
   });
 }
 
+/** As gRPC clients take it: a name or an address, and a port. */
+export function hostAndPort() {
+  return parsed('host:port without a scheme, for example agent.example.com:443', (text) => {
+    const [, host = '', port] = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+    return Number(port) >= 1 && Number(port) <= 65_535 && URL.canParse(`http://${host}`)
+      ? text.toLowerCase()
+      : undefined;
+  });
+}
+
 export function httpsUrl() {
   return parsed('an https URL', (text) => {
     const url = urlOf(text);

@@ -29,12 +29,23 @@ function withoutEffect({ values, given }: Readings): string[] {
   if (values.A2A_PUSH === false && given('A2A_PUSH_ALLOW')) {
     warnings.push('A2A_PUSH_ALLOW has no effect while A2A_PUSH is off');
   }
+  for (const [key, without] of grpcWithout(values)) {
+    if (given(key)) warnings.push(`${key} has no effect while ${without}`);
+  }
   if (!given('FORGE_APP_ID')) {
     for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {
       warnings.push(`${key} has no effect while FORGE_APP_ID is not set`);
     }
   }
   return warnings;
+}
+
+function grpcWithout(values: Readings['values']): readonly (readonly ['GRPC_PORT' | 'GRPC_URL', string])[] {
+  if (values.A2A_AUTH === 'off') {
+    return (['GRPC_PORT', 'GRPC_URL'] as const).map((key) => [key, 'A2A_AUTH is off']);
+  }
+  if (values.A2A_VERSIONS?.includes('1.0') === false) return [['GRPC_PORT', 'A2A_VERSIONS has no 1.0']];
+  return values.GRPC_PORT === undefined ? [['GRPC_URL', 'GRPC_PORT is not set']] : [];
 }
 
 interface Near {

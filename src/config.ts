@@ -44,6 +44,13 @@ export interface A2aConfig {
   readonly streaming: boolean;
   /** Is HTTP+JSON served beside JSON-RPC? */
   readonly httpJson: boolean;
+  /** Absent: gRPC is off. */
+  readonly grpc?: {
+    /** 0: the system chooses. */
+    readonly port: number;
+    /** `host:port`; absent: it follows from the public URL and the port. */
+    readonly address?: string;
+  };
   /** Absent: push notification configs are refused. */
   readonly push?: {
     /** Lower case. Exempt from the rules about private addresses and https. */

@@ -8,7 +8,15 @@ const MAX_HEADER_BYTES = 65_536;
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  readonly setting: 'PORT' | 'OPS_PORT';
+  readonly setting: 'PORT' | 'OPS_PORT' | 'GRPC_PORT';
+}
+
+/** `error`: what the system said. */
+export function cannotListen({ host, port, setting }: ListenAddress, error: Error): StartError {
+  const advice = /EADDRINUSE|EACCES/.test(error.message)
+    ? `set ${setting} to another, or end the program that has it`
+    : 'look at HOST';
+  return new StartError(`${setting}: cannot listen on ${host}:${port} (${error.message}); ${advice}`, { cause: error });
 }
 
 export interface HttpServer {
@@ -44,17 +52,7 @@ export function createHttpServer(listener: RequestListener): HttpServer {
   return {
     listen: ({ host, port, setting }) =>
       new Promise((resolve, reject) => {
-        const failed = (error: NodeJS.ErrnoException): void => {
-          const advice =
-            error.code === 'EADDRINUSE' || error.code === 'EACCES'
-              ? `set ${setting} to another, or end the program that has it`
-              : 'look at HOST';
-          reject(
-            new StartError(`${setting}: cannot listen on ${host}:${port} (${error.message}); ${advice}`, {
-              cause: error,
-            }),
-          );
-        };
+        const failed = (error: Error): void => reject(cannotListen({ host, port, setting }, error));
         server.once('error', failed);
         server.listen(port, host, () => {
           server.off('error', failed);

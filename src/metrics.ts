@@ -13,7 +13,7 @@ export interface MetricDefinition {
 export const METRICS: Readonly<Record<string, MetricDefinition>> = {
   a2a_requests_total: {
     type: 'counter',
-    help: 'Calls that were answered, by edge, method and outcome: ok, an error code, an HTTP status or how a stream ended.',
+    help: 'Calls that were answered, by edge, method and outcome: ok, an error code, an HTTP or gRPC status, or how a stream ended.',
     labels: ['edge', 'method', 'outcome'],
   },
   a2a_request_seconds: {

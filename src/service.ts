@@ -1,10 +1,12 @@
 import type { Middleware } from 'koa';
+import type { GrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
+import type { GrpcServer } from '../adapters/a2a/grpc-server.ts';
 import type { Clock, Digest } from '../core/ports/clock.ts';
 import type { TaskStore } from '../core/ports/task-store.ts';
 import type { Janitor } from '../core/runtime/janitor.ts';
 import type { Runner } from '../core/runtime/runner.ts';
 import type { Config } from './config.ts';
-import { createHttpServer, type HttpServer } from './http-server.ts';
+import { cannotListen, createHttpServer, type HttpServer } from './http-server.ts';
 import { lately } from './lately.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
 import { createOpsApp, createWebApp } from './web-app.ts';
@@ -13,6 +15,20 @@ import { createOpsApp, createWebApp } from './web-app.ts';
  * Start and stop, in order. Start: listen, then work. Stop: refuse connections and claim no more, let turns end while
  * their streams go on, then end streams and waits, and close the store last.
  */
+
+/** Where the service turned out to be. */
+export interface Whereabouts {
+  /** Without a slash at the end. */
+  readonly publicUrl: string;
+  /** `host:port`; absent: gRPC is off. */
+  readonly grpcAddress?: string;
+}
+
+export interface Edges {
+  /** In order. */
+  readonly middlewares: readonly Middleware[];
+  readonly grpc?: GrpcEndpoint;
+}
 
 export interface ServiceParts {
   readonly config: Config;
@@ -25,7 +41,9 @@ export interface ServiceParts {
   readonly runner?: Runner;
   /** Aborting it ends streams and waits. */
   readonly shutdown: AbortController;
-  readonly edges: (publicUrl: string) => readonly Middleware[];
+  /** Absent: gRPC is off. */
+  readonly grpcServer?: GrpcServer;
+  readonly edges: (whereabouts: Whereabouts) => Edges;
   readonly release: () => void;
 }
 
@@ -43,13 +61,26 @@ const READY_MS = 1_000;
 
 export function createService(parts: ServiceParts): Service {
   const { config, telemetry, store, runner, janitor, shutdown } = parts;
-  const servers: HttpServer[] = [];
+  const servers: Pick<HttpServer, 'refuse' | 'close'>[] = [];
   const storeCommits = lately(() => store.ping(), parts.clock, READY_MS);
   let stopping = false;
 
   async function ready(): Promise<void> {
     if (stopping) throw new Error('the service is stopping');
     await storeCommits();
+  }
+
+  /** Answers where callers reach it; undefined: it is off. */
+  async function listenGrpc(publicUrl: string): Promise<string | undefined> {
+    const { grpcServer } = parts;
+    const grpc = config.a2a?.grpc;
+    if (!grpcServer || !grpc) return undefined;
+    servers.push(grpcServer);
+    const address = { host: config.host, port: grpc.port };
+    const port = await grpcServer.listen(address).catch((error: Error) => {
+      throw cannotListen({ ...address, setting: 'GRPC_PORT' }, error);
+    });
+    return grpc.address ?? `${new URL(publicUrl).hostname}:${port}`;
   }
 
   return {
@@ -64,11 +95,14 @@ export function createService(parts: ServiceParts): Service {
       const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       // With PORT=0 the system chose the port only now, and the agent card has to name it.
       const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
+      const grpcAddress = await listenGrpc(publicUrl);
+      const { middlewares, grpc } = parts.edges({ publicUrl, ...(grpcAddress === undefined ? {} : { grpcAddress }) });
+      if (grpc) parts.grpcServer?.serve(grpc);
       handle = createWebApp({
         telemetry,
         ready,
         digest: parts.digest,
-        edges: parts.edges(publicUrl),
+        edges: middlewares,
         ...(config.ops.token !== undefined ? { opsToken: config.ops.token } : {}),
       }).callback();
       if (config.ops.port !== undefined) {

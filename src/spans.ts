@@ -23,6 +23,11 @@ export const SPANS: Readonly<Record<string, SpanDefinition>> = {
     kind: SpanKind.SERVER,
     attributes: ['path', 'status', 'code'],
   },
+  'grpc.request': {
+    help: 'The same over gRPC, from the end of the request.',
+    kind: SpanKind.SERVER,
+    attributes: ['method', 'outcome', 'code'],
+  },
   SendMessage: operation('The operation, with its wait.'),
   SendStreamingMessage: operation('The operation until its stream begins.'),
   GetTask: operation('The operation.'),

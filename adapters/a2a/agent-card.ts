@@ -15,6 +15,8 @@ export interface AgentCardSource extends Offer {
   readonly path: string;
   /** Path of HTTP+JSON, which is served for 1.0; absent: it is off. */
   readonly httpJsonPath?: string;
+  /** Where gRPC is served, for 1.0, as `host:port`; absent: it is off. */
+  readonly grpcAddress?: string;
   /** Protocol versions it serves. */
   readonly versions: readonly string[];
   readonly streaming: boolean;
@@ -66,7 +68,7 @@ export function createAgentCard(source: AgentCardSource, caller: { readonly tena
   return card;
 }
 
-/** The newest version first, JSON-RPC before HTTP+JSON: a client takes the first interface that it speaks (8.3.1). */
+/** The newest version first, JSON-RPC before HTTP+JSON and gRPC: a client takes the first interface that it speaks (8.3.1). */
 function interfacesOf(source: AgentCardSource, tenant: string | undefined): readonly JsonObject[] {
   const base = source.publicUrl.replace(/\/+$/, '');
   const jsonRpc = { url: `${base}${source.path}`, protocolBinding: 'JSONRPC' };
@@ -76,6 +78,9 @@ function interfacesOf(source: AgentCardSource, tenant: string | undefined): read
     interfaces.push({ ...jsonRpc, ...more });
     if (source.httpJsonPath !== undefined) {
       interfaces.push({ url: `${base}${source.httpJsonPath}`, protocolBinding: 'HTTP+JSON', ...more });
+    }
+    if (source.grpcAddress !== undefined) {
+      interfaces.push({ url: source.grpcAddress, protocolBinding: 'GRPC', ...more });
     }
   }
   if (source.versions.includes('0.3')) interfaces.push({ ...jsonRpc, protocolVersion: '0.3' });

@@ -17,7 +17,17 @@ export interface Row {
 
 const SERVICE = ['core', 'adapters', 'src'];
 const TOOLS = [
-  ...['@a2a-js/sdk', '@forge/manifest', 'better-sqlite3', 'fast-check', 'jose', 'koa', 'pino'],
+  ...[
+    '@a2a-js/sdk',
+    '@bufbuild/protobuf',
+    '@forge/manifest',
+    '@grpc/grpc-js',
+    'better-sqlite3',
+    'fast-check',
+    'jose',
+    'koa',
+    'pino',
+  ],
   ...['@opentelemetry/api', '@opentelemetry/context-async-hooks', '@opentelemetry/sdk-trace-base'],
 ];
 
@@ -29,7 +39,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   core: { folders: [], packages: [], node: false, lines: 200 },
   // The contract that stores implement is read as one text.
   'core/ports': { folders: ['core'], packages: [], node: false, lines: 400 },
-  'adapters/a2a': adapter(['@a2a-js/sdk', 'koa', 'zod']),
+  'adapters/a2a': adapter(['@a2a-js/sdk', '@bufbuild/protobuf', '@grpc/grpc-js', 'koa', 'zod']),
   'adapters/agents': adapter([]),
   'adapters/jira': adapter(['@forge/api', 'p-timeout', 'zod']),
   'adapters/jwks': adapter(['jose']),

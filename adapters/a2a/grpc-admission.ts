@@ -1,0 +1,100 @@
+import { type Metadata, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { letIn, overloadedError } from './admission.ts';
+import type { Edge } from './edge.ts';
+import type { EndpointLimits } from './endpoint.ts';
+import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
+import { admit, type GrpcCall, openCall, streamOf } from './grpc-call.ts';
+import { headersOf } from './grpc-metadata.ts';
+import { statusOf } from './grpc-status.ts';
+import type { Load } from './load.ts';
+
+/*
+ * The life of a gRPC call around its handler. Who calls is settled from the metadata: the library reads the message only
+ * when it is passed on. Every call that began is counted once, when its stream is over, whoever ended it.
+ */
+
+/** `path`: of the method. */
+export type GrpcIntercept = (path: string, call: ServerInterceptingCallInterface) => ServerInterceptingCall;
+
+export function createGrpcAdmission(options: {
+  readonly edge: Edge;
+  readonly limits: EndpointLimits;
+  readonly load: Load;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly shutdown: AbortSignal;
+}): GrpcIntercept {
+  const { edge, limits, load, telemetry, clock, shutdown } = options;
+  const running = new Set<GrpcCall>();
+  shutdown.addEventListener('abort', () => {
+    for (const call of running) call.stop('shutdown');
+  });
+
+  return (path, call) => {
+    const own = openCall(path.slice(path.lastIndexOf('/') + 1), clock.now());
+    const stream = streamOf(call);
+    let received = false;
+    let cancelBodyTimer = () => {};
+
+    function refuse(error: WireError, headers: Readonly<Record<string, string>> = {}): void {
+      own.outcome ??= `grpc-${error.grpc}`;
+      call.sendStatus(statusOf(error, headers));
+    }
+
+    async function begin(metadata: Metadata, next: (metadata: Metadata) => void): Promise<void> {
+      running.add(own);
+      if (load.inFlight(1) > limits.maxInFlight || shutdown.aborted) return refuse(overloadedError());
+      const headers = headersOf(metadata, call.getHost());
+      const admission = await letIn(edge, {
+        headers,
+        authorizations: metadata.get('authorization').length,
+        address: call.getConnectionInfo().remoteAddress,
+      });
+      if ('refused' in admission) {
+        const { cause } = admission;
+        const severity = severityOf(cause);
+        if (severity !== undefined) telemetry.event(severity, 'authentication.failed', { edge: edge.name }, cause);
+        return refuse(admission.refused, admission.headers);
+      }
+      // It may have begun meanwhile.
+      if (shutdown.aborted) return refuse(overloadedError());
+      admit(metadata, Object.assign(own, { session: admission.session, headers, reset: stream.reset }));
+      const tooSlow = protocolError('BODY_TOO_SLOW', 'The message did not come in time');
+      cancelBodyTimer = clock.timer(limits.bodyTimeoutMs, () => refuse(tooSlow));
+      next(metadata);
+    }
+
+    function finish(): void {
+      cancelBodyTimer();
+      if (!running.delete(own)) return;
+      load.inFlight(-1);
+      own.stop('client-gone');
+      // What still comes is thrown away for as long, then the client is stopped.
+      if (!received) clock.timer(limits.lingerMs, stream.reset);
+      // The library has its own answer to a message that is too large or badly compressed.
+      const { name: method, outcome = received || stream.closed() ? 'client-gone' : 'unreadable' } = own;
+      telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
+      telemetry.observe('a2a_request_seconds', (clock.now() - own.startedAt) / 1_000, { edge: edge.name, method });
+    }
+
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            begin(metadata, pass).catch((error: unknown) => {
+              telemetry.event('error', 'request.failed', { edge: edge.name, method: own.name }, error);
+              refuse(wireError(error));
+            });
+          },
+          onReceiveHalfClose: (pass) => {
+            received = true;
+            cancelBodyTimer();
+            pass();
+          },
+          onCancel: finish,
+        }),
+    });
+  };
+}
