@@ -33,6 +33,10 @@ export const LIMITS = {
   drainReserveMs: 3_000,
   /** Receivers of push notifications of one task. */
   pushConfigsMax: 20,
+  /** Turns that one claim takes at most. */
+  claimMax: 64,
+  /** Stored messages that one claim reads, in UTF-8 bytes of JSON. The first turn always comes, however large. */
+  claimBytes: 8_000_000,
   /** Messages of one task that wait for the agent. */
   inboxMax: 100,
   /** Their stored JSON, in UTF-8 bytes. A task that has reached it takes no further message for now. */

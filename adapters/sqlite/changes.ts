@@ -153,7 +153,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     }
     for (const artifact of change.artifacts ?? []) artifacts.write(pk, artifact);
     for (const execution of change.executions ?? []) {
-      executions.write({ pk, agent: record.owner.agent }, execution, tx.now);
+      executions.write({ pk, owner: record.owner }, execution, tx.now);
     }
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);

@@ -3,14 +3,32 @@ import type { DamageFacts } from '../../core/verify/stored-facts.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 
-/* What is wrong with a database as a whole: pages, indices, schema, and rows that belong to nothing. */
+/* What is wrong with a database as a whole: pages, indices, schema, rows that belong to nothing, and counts. */
 
 const SELECT_SCHEMA = "select type, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
 /** A context goes with its last task and an owner with its last context. */
 const SELECT_EMPTY = `
   select 'context' as name, count(*) as count from context x where not exists (select 1 from task t where t.context = x.pk)
   union all
-  select 'owner', count(*) from owner o where not exists (select 1 from context x where x.owner = o.pk)`;
+  select 'owner', count(*) from owner o where not exists (select 1 from context x where x.owner = o.pk)
+  union all
+  select 'lane', count(*) from lane l
+    where l.tenant <> '' and not exists (select 1 from owner o where o.tenant = l.tenant and o.agent = l.agent)`;
+/** The one of an agent that has no tenant is the sum of the others. */
+const SELECT_MISCOUNTED = `
+  select * from (
+    select l.agent, l.tenant, l.waiting, l.running,
+      count(e.task) filter (where e.lease_owner is null) as really_waiting,
+      count(e.task) filter (where e.lease_owner is not null) as really_running
+    from lane l left join execution e on e.lane = l.pk and e.outcome = 'open' where l.tenant <> '' group by l.pk
+    union all
+    select l.agent, l.tenant, l.waiting, l.running,
+      (select coalesce(sum(o.waiting), 0) from lane o where o.agent = l.agent and o.tenant <> ''), 0
+    from lane l where l.tenant = '')
+  where waiting <> really_waiting or running <> really_running order by agent, tenant`;
+const COUNT_ASTRAY = `select count(*) as count from execution e
+  join task t on t.pk = e.task join owner w on w.pk = t.owner left join lane l on l.pk = e.lane
+  where e.outcome = 'open' and l.tenant is not w.tenant`;
 /** Of one broken reference this many keys are named. */
 const NAMED_KEYS = 3;
 
@@ -26,6 +44,15 @@ interface ForeignKeyRow {
   readonly table: string;
   readonly from: string;
   readonly to: string | null;
+}
+
+interface LaneRow {
+  readonly agent: string;
+  readonly tenant: string;
+  readonly waiting: number;
+  readonly running: number;
+  readonly really_waiting: number;
+  readonly really_running: number;
 }
 
 /** Pages, and whether every index agrees with its table. */
@@ -77,6 +104,22 @@ export function* orphanDamage(db: BetterSqlite3.Database): Generator<DamageFacts
   for (const { name, count } of db.prepare<[], { name: string; count: number }>(SELECT_EMPTY).all()) {
     if (count > 0) yield { rule: 'orphan', detail: `table ${name}: ${rows(count)} without a task` };
   }
+}
+
+/** A turn that its lane does not count is not claimed, without a word from anybody. */
+export function* laneDamage(db: BetterSqlite3.Database): Generator<DamageFacts> {
+  for (const row of db.prepare<[], LaneRow>(SELECT_MISCOUNTED).all()) {
+    const { agent, tenant, waiting, running, really_waiting, really_running } = row;
+    const whose = tenant === '' ? 'all tenants' : `tenant ${JSON.stringify(tenant)}`;
+    yield {
+      rule: 'lane',
+      detail:
+        `${whose}, agent ${JSON.stringify(agent)}: counts ${waiting} waiting and ${running} running, ` +
+        `there are ${really_waiting} and ${really_running}`,
+    };
+  }
+  const count = db.prepare<[], { count: number }>(COUNT_ASTRAY).get()?.count ?? 0;
+  if (count > 0) yield { rule: 'lane', detail: `table execution: ${rows(count)} to run in no lane of their tenant` };
 }
 
 function missingKeys(

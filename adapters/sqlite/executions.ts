@@ -1,5 +1,6 @@
 import type { Message } from '../../core/message.ts';
 import type { ExecutionRecord, ExecutionWrite, Fence, HeldLease, PendingMessage } from '../../core/ports/task-store.ts';
+import type { Owner } from '../../core/principal.ts';
 import type { Connection, Query } from './database.ts';
 import { broken } from './failures.ts';
 import { HELD_MS } from './migrations.ts';
@@ -14,6 +15,9 @@ const SELECT_PENDING = `select e.ordinal, m.json from execution e indexed by exe
 const SUM_OPEN = `select coalesce(sum(octet_length(m.json)), 0) as bytes from execution e indexed by execution_open
   join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.task = ? and e.outcome = 'open'`;
+const SUM_TAKEN = `select coalesce(sum(octet_length(m.json)), 0) as bytes from execution e indexed by execution_taken
+  join message m on m.task = e.task and m.ordinal = e.ordinal
+  where e.task = ? and e.taken_by = ?`;
 const SELECT_TAKEN = `select e.ordinal, m.json from execution e
   join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.task = ? and e.taken_by = ? order by e.ordinal`;
@@ -22,8 +26,8 @@ const SELECT_MESSAGE = 'select json from message where task = ? and ordinal = ?'
 const HELD = `coalesce((select ${HELD_MS} from task t join owner w on w.pk = t.owner
   join tenant_pause p on p.tenant = w.tenant where t.pk = ?), 0)`;
 const INSERT_EXECUTION = `insert into execution
-  (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace)
-  values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?)`;
+  (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace, lane)
+  values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
 const CLOSE_EXECUTION = `update execution
   set outcome = ?, lease_owner = null, lost = 0, taken_by = ?, error = ?, ended_at = ?
   where task = ? and ordinal = ? and outcome = 'open'`;
@@ -32,28 +36,6 @@ const REQUEUE_EXECUTION = `update execution
     claimable_at = ? + ${HELD}
   where task = ? and ordinal = ?`;
 
-/*
- * The claim. `claimable_at` leaves out what is leased or not available yet; of the rest, the first `not exists` lets
- * only the oldest open turn of a task through and the second keeps a task with a live lease to its one worker. Turns that
- * wait are out of the range while their tenant is paused; the third is for those whose lease runs out meanwhile.
- */
-const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace
-  from execution e
-  join task t on t.pk = e.task
-  join owner w on w.pk = t.owner
-  left join tenant n on n.id = w.tenant
-  where e.agent = ? and e.outcome = 'open' and e.claimable_at <= ?
-    and t.terminal = 0
-    and coalesce(n.status, 'active') = 'active'
-    and not exists (
-      select 1 from execution o where o.task = e.task and o.outcome = 'open' and o.ordinal < e.ordinal)
-    and not exists (
-      select 1 from execution o indexed by execution_open
-      where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
-        and o.lease_owner is not null and o.claimable_at > ?)
-    and not exists (select 1 from tenant_pause p where p.tenant = w.tenant)
-    and not exists (select 1 from runner_pause where id = 1)
-  order by e.claimable_at, e.task limit ?`;
 const LEASE_EXECUTION = `update execution set attempt = attempt + 1, lease_owner = ?, lost = 0, claimable_at = ?
   where task = ? and ordinal = ?`;
 const INSERT_ATTEMPT = `insert into turn_attempt (task, ordinal, attempt, claimed_at, worker)
@@ -115,8 +97,9 @@ export interface Executions {
   openBytes(task: number): number;
   taken(task: number, by: number): readonly PendingMessage[];
   message(task: number, ordinal: number): Message;
-  write(task: { readonly pk: number; readonly agent: string }, write: ExecutionWrite, now: number): void;
-  claimable(agent: string, now: number, limit: number): readonly ClaimableRow[];
+  write(task: { readonly pk: number; readonly owner: Owner }, write: ExecutionWrite, now: number): void;
+  /** What the messages take that another turn's inbox handed over. */
+  takenBytes(task: number, by: number): number;
   /** That were taken here; 0 before the first. */
   readonly longestLeaseMs: number;
   /** Begins the row's next attempt. */
@@ -131,12 +114,13 @@ export function createExecutions(connection: Connection): Executions {
   const selectPending: Query<[task: number, turn: number, after: number], PendingRow> =
     connection.prepare(SELECT_PENDING);
   const sumOpen: Query<[task: number], { bytes: number }> = connection.prepare(SUM_OPEN);
+  const sumTaken: Query<[task: number, by: number], { bytes: number }> = connection.prepare(SUM_TAKEN);
   const selectTaken: Query<[task: number, by: number], PendingRow> = connection.prepare(SELECT_TAKEN);
   const selectMessage: Query<[task: number, ordinal: number], { json: string }> = connection.prepare(SELECT_MESSAGE);
   const insert: Query<
     [
       ...[task: number, ordinal: number, agent: string, claimableAt: number, again: number],
-      ...[openedAt: number, trace: string | null],
+      ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
     ],
     unknown
   > = connection.prepare(INSERT_EXECUTION);
@@ -146,8 +130,6 @@ export function createExecutions(connection: Connection): Executions {
   > = connection.prepare(CLOSE_EXECUTION);
   const requeue: Query<[claimableAt: number, again: number, task: number, ordinal: number], unknown> =
     connection.prepare(REQUEUE_EXECUTION);
-  const selectClaimable: Query<[agent: string, now: number, again: number, limit: number], ClaimableRow> =
-    connection.prepare(SELECT_CLAIMABLE);
   const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> =
     connection.prepare(LEASE_EXECUTION);
   const insertAttempt: Query<
@@ -174,7 +156,8 @@ export function createExecutions(connection: Connection): Executions {
     },
     write(task, write, now) {
       if ('open' in write) {
-        insert.run(task.pk, write.open, task.agent, now, task.pk, now, write.trace ?? null);
+        const { tenant, agent } = task.owner;
+        insert.run(task.pk, write.open, agent, now, task.pk, now, write.trace ?? null, tenant, agent);
       } else if ('requeue' in write) {
         const changed = requeue.run(now + (write.delayMs ?? 0), task.pk, task.pk, write.requeue);
         if (changed === 0) throw broken(`turn ${write.requeue} has no execution to requeue`);
@@ -184,7 +167,7 @@ export function createExecutions(connection: Connection): Executions {
         if (changed === 0) throw broken(`turn ${ordinal} has no open execution to close`);
       }
     },
-    claimable: (agent, now, limit) => selectClaimable.all(agent, now, now, limit),
+    takenBytes: (task, by) => sumTaken.get(task, by)?.bytes ?? 0,
     get longestLeaseMs() {
       return longestLeaseMs;
     },

@@ -12,7 +12,7 @@ import type {
   StoredFacts,
   TaskFacts,
 } from '../../core/verify/stored-facts.ts';
-import { integrityDamage, orphanDamage, schemaDamage } from './damage.ts';
+import { integrityDamage, laneDamage, orphanDamage, schemaDamage } from './damage.ts';
 import { refusal } from './database.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { SqliteOpenError } from './open-error.ts';
@@ -201,6 +201,7 @@ function createFacts(db: BetterSqlite3.Database, now: number): SqliteFacts {
       yield* integrityDamage(db);
       yield* schemaDamage(db);
       yield* orphanDamage(db);
+      yield* laneDamage(db);
     },
     *tasks() {
       for (const row of selectTasks.iterate()) {

@@ -43,12 +43,15 @@ export function migrate(db: BetterSqlite3.Database, options: MigrateOptions): nu
   // A step that rebuilds a table drops the old one, and with foreign keys on that deletes whatever refers to it. The
   // pragma does nothing inside a transaction; each step checks the keys itself instead.
   db.pragma('foreign_keys = off');
+  // Nor could the new one take the old one's name while triggers of other tables mention it.
+  db.pragma('legacy_alter_table = on');
   try {
     for (;;) {
       const done = db.transaction(() => step(db, { known, target, newest, now: options.now })).immediate();
       if (done !== undefined) return done;
     }
   } finally {
+    db.pragma('legacy_alter_table = off');
     db.pragma(`foreign_keys = ${enforced}`);
   }
 }

@@ -1,3 +1,5 @@
+import { LANES_DOWN, LANES_UP } from './migration-lanes.ts';
+
 /** One step of the schema. Released ones are never edited: a later step corrects an earlier one. */
 export interface Migration {
   readonly version: number;
@@ -285,4 +287,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: 'credentials', breaking: false, up: CREDENTIALS_UP, down: CREDENTIALS_DOWN },
   { version: 3, name: 'operators', breaking: false, up: OPERATORS_UP, down: OPERATORS_DOWN },
   { version: 4, name: 'push-configs', breaking: false, up: PUSH_CONFIGS_UP, down: PUSH_CONFIGS_DOWN },
+  { version: 5, name: 'lanes', breaking: false, up: LANES_UP, down: LANES_DOWN },
 ];

@@ -14,6 +14,7 @@ import { type Connection, type Counters, openConnection, openExistingConnection 
 import { createErasure } from './erasure.ts';
 import { createExecutions } from './executions.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createLanes } from './lanes.ts';
 import { createOperatorRows } from './operator-rows.ts';
 import { createOperatorStore } from './operator-store.ts';
 import { createPauses } from './pauses.ts';
@@ -74,6 +75,7 @@ function assemble(connection: Connection, options: SqliteStoreOptions): SqliteSt
   const rows = createPushConfigRows(connection);
   const store = createTaskStore({
     ...shared,
+    lanes: createLanes(connection),
     pushConfigs: rows,
     closed() {
       stopWatch();

@@ -1,4 +1,5 @@
 import { DomainError, taskNotFound } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type {
   AcceptDecision,
@@ -21,6 +22,7 @@ import { type Erasure, eraseInBatches } from './erasure.ts';
 import { type ClaimableRow, type Executions, holdsLease, type OpenRow, toExecution } from './executions.ts';
 import { broken } from './failures.ts';
 import type { GroupCommit, Transaction } from './group-commit.ts';
+import type { Lanes } from './lanes.ts';
 import type { PushConfigRows } from './push-configs.ts';
 import { createReads } from './reads.ts';
 import { createSteps, type StepKey } from './steps.ts';
@@ -45,6 +47,7 @@ interface TaskStoreOptions {
   readonly tasks: TaskRows;
   readonly artifacts: Artifacts;
   readonly executions: Executions;
+  readonly lanes: Lanes;
   readonly changes: Changes;
   readonly pushConfigs: PushConfigRows;
   /** Called once, after the last write. */
@@ -58,7 +61,7 @@ interface ViewOptions {
 }
 
 export function createTaskStore(options: TaskStoreOptions): TaskStore {
-  const { connection, writes, clock, erasure, tasks, artifacts, executions, changes, pushConfigs } = options;
+  const { connection, writes, clock, erasure, tasks, artifacts, executions, lanes, changes, pushConfigs } = options;
   const credentials = createCredentials(connection, tasks);
   const steps = createSteps(connection);
   const reads = createReads({ connection, artifacts, clock });
@@ -89,6 +92,8 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     return {
       now,
       tenant: tasks.tenantStatus(owner.tenant),
+      // A repeat needs no place.
+      queued: repeated ? { tenant: 0, everybody: 0 } : lanes.queued(owner.tenant, owner.agent),
       ...(row && repeated
         ? {
             repeat: {
@@ -188,9 +193,19 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
     claim: (request, begin) =>
       writes.run((tx) => {
-        const { agent, worker, leaseMs, limit } = request;
+        const { worker, leaseMs } = request;
         const claimed: Claimed[] = [];
-        for (const row of executions.claimable(agent, tx.now, limit)) {
+        let bytes = 0;
+        const next = lanes.claim(request, tx.now, (row) => {
+          // Nothing was taken for a turn that never ran.
+          const taken = row.attempt > 0 ? executions.takenBytes(row.task, row.ordinal) : 0;
+          bytes += executions.openBytes(row.task) + taken;
+          const fits = bytes <= LIMITS.claimBytes || claimed.length === 0;
+          // Or what is left would wait for the next poll.
+          if (!fits) tx.notify('work');
+          return fits;
+        });
+        for (let row = next(); row; row = next()) {
           const { held, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
           const change = begin(viewOf(held, executions.open(row.task), { now: tx.now }), execution);
           const { record } = change ? changes.apply(held, change, tx) : held;

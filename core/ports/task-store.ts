@@ -162,6 +162,8 @@ export interface AcceptView {
   readonly now: number;
   /** `active` when the tenant has no row. */
   readonly tenant: TenantStatus;
+  /** Turns that wait for a runner now: of the owner's tenant and of everybody, for the owner's agent. 0 for a repeat. */
+  readonly queued: { readonly tenant: number; readonly everybody: number };
   /** The request row under `key`, with the task as it is now (absent when it was purged). */
   readonly repeat?: {
     readonly fingerprint: string;
@@ -233,6 +235,8 @@ export interface ClaimRequest {
   readonly worker: string;
   readonly leaseMs: number;
   readonly limit: number;
+  /** At most `max` turns of one tenant at this worker; `running` has those that it runs already, by tenant. */
+  readonly perTenant?: { readonly max: number; readonly running: ReadonlyMap<string, number> };
 }
 
 /** A turn that now belongs to the caller until its lease ends. */
@@ -313,7 +317,10 @@ export interface TaskStore {
 
   /**
    * Leases open executions of active tenants: available, not leased or with a lease that ran out, whose task has no
-   * live lease and no older open execution. Oldest first. `begin` may change each task in the same commit (it sets
+   * live lease and no older open execution. Tenants take turns: next is the one with the fewest running turns of this
+   * agent (at all workers, those with a lease that ran out not among them), of equals the one that was served longest
+   * ago; of one tenant's turns the oldest. Ends before the turn that would bring the messages that it reads above
+   * LIMITS.claimBytes, with one turn at least; what it leaves then is notified (`work`). `begin` may change each task in the same commit (it sets
    * WORKING); attempt is then already counted.
    */
   claim(

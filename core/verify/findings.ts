@@ -28,6 +28,7 @@ export const RULES = {
   step: 'A step belongs to an execution, and is finished when it has a result.',
   request: 'A request row names a task of the same caller and an event of it.',
   exclusive: 'An exclusive context has at most one task that has not ended.',
+  lane: 'Every lane counts what its tenant has waiting and running, and every turn to run is in the lane of its tenant.',
   credential: 'A user’s token is kept only while a task of that user has not ended.',
   'removed-tenant': 'Nothing is left of a removed tenant.',
 } as const;

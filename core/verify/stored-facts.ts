@@ -117,9 +117,9 @@ export interface RemovedTenantFacts {
   readonly tasks: number;
 }
 
-/** What the database itself says about its files, its schema and rows that belong to nothing. */
+/** What the database itself says about its files, its schema, rows that belong to nothing and counts that it keeps. */
 export interface DamageFacts {
-  readonly rule: 'integrity' | 'schema' | 'orphan';
+  readonly rule: 'integrity' | 'schema' | 'orphan' | 'lane';
   readonly detail: string;
 }
 

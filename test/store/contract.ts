@@ -2,6 +2,7 @@ import { acceptContract } from './accept-contract.ts';
 import { artifactsContract } from './artifacts-contract.ts';
 import { claimContract } from './claim-contract.ts';
 import { credentialsContract } from './credentials-contract.ts';
+import { fairnessContract } from './fairness-contract.ts';
 import { listContract } from './list-contract.ts';
 import { operatorContract } from './operator-contract.ts';
 import { erasureContract } from './operator-erasure-contract.ts';
@@ -16,6 +17,7 @@ export function storeContract(label: string, open: SubjectFactory): void {
   acceptContract(label, open);
   updateContract(label, open);
   claimContract(label, open);
+  fairnessContract(label, open);
   artifactsContract(label, open);
   credentialsContract(label, open);
   tenantsContract(label, open);

@@ -20,6 +20,14 @@ function schemaOf(db: BetterSqlite3.Database): unknown {
   return db.prepare('select type, name, sql from sqlite_schema order by type, name').all();
 }
 
+function lanes(db: BetterSqlite3.Database) {
+  return db
+    .prepare<[], { tenant: string; waiting: number; running: number }>(
+      'select tenant, waiting, running from lane order by tenant',
+    )
+    .all();
+}
+
 function newer(path: string, breaking: boolean): void {
   const db = new BetterSqlite3(path);
   db.prepare('insert into migration (version, name, breaking, applied_at) values (999, ?, ?, 0)').run(
@@ -78,6 +86,63 @@ test('migrate: back before the pauses, what was held back can be claimed again',
   assert.deepEqual(claimable, { n: 2 });
   const again = await openSqliteSubject(t, subject.path);
   assert.equal((await claim(again)).length, 2);
+});
+
+test('migrate: forward to the lanes, what waits and runs is counted and goes on in its order', async (t) => {
+  const subject = await openSqliteSubject(t);
+  for (const id of ['t1', 't2', 't3']) await accept(subject, { id });
+  await accept(subject, { id: 'b1', owner: { ...ALICE, tenant: 'rovo:site-two' } });
+  await claim(subject, 'worker-1', 1);
+  await subject.store.close();
+  const db = open(t, subject.path);
+  assert.equal(migrate(db, { target: 4, now: 0 }), 4);
+  migrate(db, { now: 0 });
+  assert.deepEqual(lanes(db), [
+    { tenant: '', waiting: 3, running: 0 },
+    { tenant: ALICE.tenant, waiting: 2, running: 1 },
+    { tenant: 'rovo:site-two', waiting: 1, running: 0 },
+  ]);
+  const again = await openSqliteSubject(t, subject.path);
+  assert.deepEqual(
+    (await claim(again, 'worker-2', 2)).map(({ fence }) => fence.taskId),
+    ['b1', 't2'],
+  );
+});
+
+/** What it does to executions, in its words. */
+const OLDER = {
+  insert: `insert into execution (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace)
+    select pk, 2, 'agent', 0, 'open', 0, 0, 0, null from task where id = 't1'`,
+  close: `update execution set outcome = 'done', lease_owner = null, lost = 0, taken_by = null, error = null,
+    ended_at = 0 where ordinal = 1 and outcome = 'open' and task = (select pk from task where id = 't1')`,
+  lease: `update execution set attempt = attempt + 1, lease_owner = 'older', lost = 0, claimable_at = 9 where ordinal = 2`,
+  requeue: `update execution set outcome = 'open', lease_owner = null, lost = 0, taken_by = null, error = null,
+    ended_at = null, claimable_at = 0 where task = (select pk from task where id = 't1')`,
+  erase: "delete from task where id = 't1'",
+} as const;
+
+test('migrate: what an older program writes beside this one is counted in its lane', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await accept(subject, { id: 't1' });
+  await accept(subject, { id: 't2', owner: { ...ALICE, tenant: 'rovo:site-two' } });
+  await subject.store.close();
+  const db = open(t, subject.path);
+  // As an execution is that had ended before there were lanes.
+  db.exec("update execution set outcome = 'done' where task = (select pk from task where id = 't1')");
+  db.exec("update execution set lane = null where task = (select pk from task where id = 't1')");
+  db.exec(`delete from lane where tenant = '${ALICE.tenant}'`);
+  const counted = (act: keyof typeof OLDER) => {
+    db.exec(OLDER[act]);
+    const found = new Map(lanes(db).map((lane) => [lane.tenant, lane]));
+    const { waiting, running } = found.get(ALICE.tenant) ?? assert.fail(`no lane after ${act}`);
+    return [act, waiting, running, found.get('')?.waiting];
+  };
+  assert.deepEqual(counted('requeue'), ['requeue', 1, 0, 2]);
+  assert.deepEqual(counted('insert'), ['insert', 2, 0, 3]);
+  assert.deepEqual(counted('close'), ['close', 1, 0, 2]);
+  assert.deepEqual(counted('lease'), ['lease', 0, 1, 1]);
+  assert.deepEqual(counted('requeue'), ['requeue', 2, 0, 3]);
+  assert.deepEqual(counted('erase'), ['erase', 0, 0, 1]);
 });
 
 test('migrate: a step that fails leaves the schema before it', (t) => {

@@ -93,7 +93,7 @@ test('a pause: the claim asks for it by key, and for that of the runner once', a
   const db = new BetterSqlite3(path);
   t.after(() => db.close());
   const [sql = '', ...others] = sqlite.statements.filter((each) =>
-    /from runner_pause where id = 1\)\s+order by/.test(each),
+    /from runner_pause where id = 1\)\s+order by l\./.test(each),
   );
   assert.deepEqual(others, []);
   const values = Array(sql.split('?').length - 1).fill(null);
@@ -102,7 +102,9 @@ test('a pause: the claim asks for it by key, and for that of the runner once', a
     .all(...values);
   const details = plan.map(({ detail }) => detail);
   assert(
-    details.some((detail) => /^SEARCH e USING INDEX execution_claim \(agent=\? AND claimable_at<\?\)$/.test(detail)),
+    details.some((detail) =>
+      /^SEARCH l USING INDEX lane_next \(agent=\? AND \(running,served\)>\(\?,\?\)\)$/.test(detail),
+    ),
   );
   assert(details.some((detail) => /^SEARCH p USING PRIMARY KEY \(tenant=\?\)$/.test(detail)));
   const runner = plan.find(({ detail }) => /^SEARCH runner_pause USING INTEGER PRIMARY KEY/.test(detail));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
-import { accept, claimOne, write } from './scenario.ts';
+import { ALICE, accept, claim, claimOne, end, write } from './scenario.ts';
 import { openSqliteSubject } from './sqlite-subject.ts';
 
 /** Statements that walk a table on purpose: now and then, over rows that are few. */
@@ -17,6 +17,8 @@ const MAY_SCAN = [
   // The clock was set back, asked now and then: open turns only.
   /^select 1 as one from execution indexed by execution_open where outcome = 'open' and \(/,
   /^update execution indexed by execution_open set claimable_at =\s+case/,
+  // The claim: the workers that hold a lease, found one by one in an index.
+  /^with recursive worker \(id\) as/,
   // An operator: tenants and owners, and what the indices say of their tasks.
   /^with known \(id\) as/,
   // An operator erases a person: one row for each user with tasks.
@@ -51,6 +53,53 @@ test('statements: the open turns of a task are found without its past ones', asy
     const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(null);
     assert.match(plan[0]?.detail ?? '', /USING INDEX execution_open \(task=\?\)/);
   }
+});
+
+test('a claim: goes by lanes and within a lane by age, each in the order of an index', async (t) => {
+  const { path, sqlite } = await openSqliteSubject(t);
+  const db = new BetterSqlite3(path);
+  t.after(() => db.close());
+  const claims = [
+    [
+      /^select l\.pk.* order by l\.running/s,
+      /^SEARCH l USING INDEX lane_next \(agent=\? AND \(running,served\)>\(\?,\?\)\)$/,
+    ],
+    [/^select e\.task.*where e\.lane = \?/s, /^SEARCH e USING INDEX execution_lane \(lane=\? AND claimable_at<\?\)$/],
+  ] as const;
+  for (const [which, search] of claims) {
+    const [sql = '', ...others] = sqlite.statements.filter((each) => which.test(each));
+    assert.deepEqual(others, []);
+    const values = Array(sql.split('?').length - 1).fill(null);
+    const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values);
+    assert.match(plan[0]?.detail ?? '', search);
+    assert.deepEqual(
+      plan.filter(({ detail }) => /TEMP B-TREE|^SCAN/.test(detail)),
+      [],
+    );
+  }
+});
+
+test('a claim: costs the same with one turn that waits and with 3,000, and with as many finished', async (t) => {
+  const subject = await openSqliteSubject(t);
+  const victim = { ...ALICE, tenant: 'rovo:victim' };
+  const batch = (from: number, count: number) =>
+    Promise.all(Array.from({ length: count }, (_, n) => accept(subject, { id: `flood${from + n}` })));
+  async function cost(id: string): Promise<number> {
+    await accept(subject, { id, owner: victim });
+    const before = subject.sqlite.stats().statements;
+    assert.equal((await claim(subject, 'worker-1', 1))[0]?.fence.taskId, id);
+    const after = subject.sqlite.stats().statements;
+    await end(subject, id);
+    return after - before;
+  }
+  await batch(0, 1);
+  await claim(subject);
+  const alone = await cost('v1');
+  await batch(1, 3_000);
+  assert.equal(await cost('v2'), alone);
+  for (const { fence } of await claim(subject, 'worker-2', 3_000)) await end(subject, fence.taskId);
+  await batch(4_000, 1);
+  assert.equal(await cost('v3'), alone);
 });
 
 test('an append: writes the same few rows and runs the same statements, however long the artifact is', async (t) => {

@@ -262,7 +262,7 @@ const CORRUPTIONS: readonly Corruption[] = [
         context = (select context from task where pk = :task) where id = :running`,
     story: 'owned',
     others: ['running'],
-    rules: ['schema', 'exclusive', 'event', 'request', 'orphan'],
+    rules: ['schema', 'exclusive', 'event', 'request', 'lane', 'orphan'],
     says: /its context has 2 tasks that have not ended/,
   },
   {
@@ -319,9 +319,34 @@ const CORRUPTIONS: readonly Corruption[] = [
   },
   {
     name: 'a rule of the schema is gone',
-    sql: 'drop index execution_claim',
+    sql: 'drop index execution_lane',
     rules: ['schema'],
-    says: /index execution_claim is missing/,
+    says: /index execution_lane is missing/,
+  },
+  {
+    name: 'nothing counts what waits any more',
+    sql: 'drop trigger execution_opened',
+    rules: ['schema'],
+    says: /trigger execution_opened is missing/,
+  },
+  {
+    name: 'a lane that does not count a turn',
+    sql: "update lane set waiting = waiting - 1 where tenant <> ''",
+    rules: ['lane'],
+    says: /tenant "test", agent "agent": counts -?\d+ waiting and \d+ running, there are/,
+  },
+  {
+    name: 'a sum of lanes that is none',
+    sql: "update lane set waiting = waiting + 7 where tenant = ''",
+    rules: ['lane'],
+    says: /all tenants, agent "agent": counts \d+ waiting and 0 running/,
+  },
+  {
+    name: 'turns in a lane of another tenant',
+    sql: `insert into lane (agent, tenant, waiting, running, served) values ('agent', 'elsewhere', 0, 0, 0);
+      update execution set lane = (select pk from lane where tenant = 'elsewhere') where outcome = 'open'`,
+    rules: ['lane', 'orphan'],
+    says: /rows to run in no lane of their tenant/,
   },
 ];
 

@@ -1,0 +1,167 @@
+import type { ClaimRequest } from '../../core/ports/task-store.ts';
+import type { Connection, Query } from './database.ts';
+import type { ClaimableRow } from './executions.ts';
+
+/*
+ * Whose turn it is. A lane is what one tenant has waiting and running for one agent; the next turn is that of the lane with
+ * the fewest running turns, among equals of the one that was served longest ago, and within a lane the oldest. So a
+ * tenant with nothing running waits for at most one claim of each other tenant, however much those have waiting. What it
+ * costs to find out grows with the lanes that have work, up to the size of a claim, and with no backlog.
+ *
+ * A turn whose lease ran out does not count as running: its process is gone, and it waits like the others.
+ */
+
+const OPEN_LANE = `coalesce(n.status, 'active') = 'active'
+    and not exists (select 1 from tenant_pause p where p.tenant = l.tenant)
+    and not exists (select 1 from runner_pause where id = 1)`;
+const SELECT_WAITING = `select l.pk, l.tenant, l.running, l.served
+  from lane l indexed by lane_next left join tenant n on n.id = l.tenant
+  where l.agent = ? and l.waiting > 0 and l.tenant <> '' and (l.running, l.served, l.pk) > (?, ?, ?) and ${OPEN_LANE}
+  order by l.running, l.served, l.pk limit ?`;
+/** Worker by worker, because one index for heartbeats and for this is a page less in every claim: see the migration. */
+const SELECT_LOST = `with recursive worker (id) as (
+    select min(lease_owner) from execution indexed by execution_leased where lease_owner is not null
+    union all
+    select (select min(e.lease_owner) from execution e indexed by execution_leased where e.lease_owner > worker.id)
+    from worker where worker.id is not null)
+  select l.pk, l.tenant, l.running - count(*) as running, l.served
+  from worker
+  join execution e indexed by execution_leased on e.lease_owner = worker.id and e.claimable_at <= ?
+  join lane l on l.pk = e.lane left join tenant n on n.id = l.tenant
+  where l.agent = ? and ${OPEN_LANE}
+  group by l.pk`;
+/*
+ * `claimable_at` leaves out what is leased, not available yet or held back with its tenant. Of the rest, the first
+ * `not exists` lets only the oldest open turn of a task through and the second keeps a task with a live lease to its one
+ * worker.
+ */
+const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace
+  from execution e indexed by execution_lane
+  join task t on t.pk = e.task
+  where e.lane = ? and e.outcome = 'open' and e.claimable_at <= ?
+    and t.terminal = 0
+    and not exists (
+      select 1 from execution o where o.task = e.task and o.outcome = 'open' and o.ordinal < e.ordinal)
+    and not exists (
+      select 1 from execution o indexed by execution_open
+      where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
+        and o.lease_owner is not null and o.claimable_at > ?)
+  order by e.claimable_at, e.task limit ?`;
+const SELECT_ALL = "select pk, served from lane where agent = ? and tenant = ''";
+const SERVE = 'update lane set served = ? where pk in (?, ?)';
+const SELECT_QUEUED = "select tenant, waiting from lane where agent = ? and tenant in (?, '')";
+
+interface LaneRow {
+  readonly pk: number;
+  readonly tenant: string;
+  readonly running: number;
+  readonly served: number;
+}
+
+/** A lane during one claim. */
+interface Lane {
+  readonly pk: number;
+  readonly tenant: string;
+  running: number;
+  served: number;
+  /** Read already and not taken yet. */
+  rows: ClaimableRow[];
+}
+
+export interface Lanes {
+  /**
+   * Answers one turn after the other, each to be leased before the next is asked for; undefined: there is none left, or
+   * `takes` refused the next one, which keeps its place.
+   */
+  claim(request: ClaimRequest, now: number, takes: (row: ClaimableRow) => boolean): () => ClaimableRow | undefined;
+  /** Turns that wait: those of the tenant, and all of the agent. */
+  queued(tenant: string, agent: string): { readonly tenant: number; readonly everybody: number };
+}
+
+type LaneKey = Pick<Lane, 'running' | 'served' | 'pk'>;
+
+function isBefore(a: LaneKey, b: LaneKey): boolean {
+  if (a.running !== b.running) return a.running < b.running;
+  return a.served === b.served ? a.pk < b.pk : a.served < b.served;
+}
+
+export function createLanes(connection: Connection): Lanes {
+  const selectWaiting: Query<[agent: string, running: number, served: number, pk: number, limit: number], LaneRow> =
+    connection.prepare(SELECT_WAITING);
+  const selectLost: Query<[now: number, agent: string], LaneRow> = connection.prepare(SELECT_LOST);
+  const selectClaimable: Query<[lane: number, now: number, again: number, limit: number], ClaimableRow> =
+    connection.prepare(SELECT_CLAIMABLE);
+  const selectAll: Query<[agent: string], { pk: number; served: number }> = connection.prepare(SELECT_ALL);
+  const serve: Query<[served: number, pk: number, all: number], unknown> = connection.prepare(SERVE);
+  const selectQueued: Query<[agent: string, tenant: string], { tenant: string; waiting: number }> =
+    connection.prepare(SELECT_QUEUED);
+
+  const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, takes) => {
+    /** Every lane that was read; the dry and the full ones leave `lanes` and stay here. */
+    const seen = new Set<number>();
+    const lanes = new Map<number, Lane>();
+    const held = new Map(perTenant?.running);
+    let left = limit;
+    let all: { pk: number; served: number } | undefined;
+    /** Lanes behind this one have not been read; undefined: all have. */
+    let read: LaneKey | undefined = { running: -1, served: 0, pk: 0 };
+
+    function add(row: LaneRow): void {
+      if (seen.has(row.pk)) return;
+      seen.add(row.pk);
+      lanes.set(row.pk, { ...row, rows: [] });
+    }
+
+    function readOn(after: LaneKey): void {
+      const page = selectWaiting.all(agent, after.running, after.served, after.pk, limit);
+      for (const row of page) add(row);
+      read = page.length < limit ? undefined : page.at(-1);
+    }
+
+    function first(): Lane | undefined {
+      for (;;) {
+        let best: Lane | undefined;
+        for (const lane of lanes.values()) if (!best || isBefore(lane, best)) best = lane;
+        // A lane that was not read yet may come before one that was served meanwhile.
+        if (!read || (best && !isBefore(read, best))) return best;
+        readOn(read);
+      }
+    }
+
+    function isFull({ tenant }: Lane): boolean {
+      return perTenant !== undefined && (held.get(tenant) ?? 0) >= perTenant.max;
+    }
+
+    for (const row of selectLost.all(now, agent)) add(row);
+    return () => {
+      for (let lane = first(); lane && left > 0; lane = first()) {
+        if (lane.rows.length === 0 && !isFull(lane)) {
+          lane.rows = selectClaimable.all(lane.pk, now, now, Math.ceil(left / lanes.size));
+        }
+        const row = isFull(lane) ? undefined : lane.rows.shift();
+        if (!row) {
+          lanes.delete(lane.pk);
+          continue;
+        }
+        if (!takes(row)) return undefined;
+        left -= 1;
+        all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served };
+        all.served += 1;
+        serve.run(all.served, lane.pk, all.pk);
+        lane.running += 1;
+        lane.served = all.served;
+        held.set(lane.tenant, (held.get(lane.tenant) ?? 0) + 1);
+        return row;
+      }
+      return undefined;
+    };
+  };
+
+  return {
+    claim,
+    queued(tenant, agent) {
+      const counts = new Map(selectQueued.all(agent, tenant).map((row) => [row.tenant, row.waiting]));
+      return { tenant: counts.get(tenant) ?? 0, everybody: counts.get('') ?? 0 };
+    },
+  };
+}
