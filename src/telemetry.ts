@@ -1,6 +1,7 @@
 import pino, { type DestinationStream, type Level as PinoLevel } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
+import { createLogLines, type LogLines } from './log-lines.ts';
 import { logRecord } from './log-record.ts';
 import { METRICS, type MetricDefinition } from './metrics.ts';
 import { createTracing } from './tracing.ts';
@@ -26,6 +27,7 @@ type Instrument =
 
 /** Logs with pino, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
 export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
+  const lines: LogLines | undefined = options.destination ? undefined : createLogLines();
   const log = pino(
     {
       level: options.level,
@@ -33,7 +35,7 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: true }),
+    options.destination ?? lines,
   );
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
@@ -58,6 +60,8 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
         // Whoever logs is often handling a failure already, and gets no second one from here.
         log.error({ event: 'telemetry.event_failed' });
       }
+      // Whatever went wrong may take the process with it.
+      if (level === 'error') lines?.flush();
     },
     count(name, labels = {}, by = 1) {
       const found = instruments.get(name);

@@ -1,5 +1,5 @@
 import { isText, type Json, type Message, type Part } from '../../core/message.ts';
-import { withoutCredentials } from '../log-record.ts';
+import { withoutCredentials } from '../without-credentials.ts';
 import { printableText } from './printable.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { closeExecution, retryExecution } from '../../core/operations/operate.ts';
 import type { ExecutionEntry } from '../../core/ports/operator-store.ts';
-import { withoutCredentials } from '../log-record.ts';
+import { withoutCredentials } from '../without-credentials.ts';
 import { type Arguments, wholeNumber } from './arguments.ts';
 import type { Command } from './command.ts';
 import { executionJson } from './json-shapes.ts';

@@ -1,6 +1,6 @@
 import type { StoryEntry } from '../../core/operations/task-story.ts';
 import type { TaskFile, TurnEntry } from '../../core/ports/operator-store.ts';
-import { withoutCredentials } from '../log-record.ts';
+import { withoutCredentials } from '../without-credentials.ts';
 import { describe, spellOut } from './content.ts';
 import { printable } from './printable.ts';
 import type { ShownStory } from './story-json.ts';

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { createLogLines } from '../../src/log-lines.ts';
+
+const TELEMETRY = new URL('../../src/telemetry.js', import.meta.url).href;
+
+function linesOver(): { readonly lines: ReturnType<typeof createLogLines>; readonly writes: string[]; end(): void } {
+  const writes: string[] = [];
+  const exits: (() => void)[] = [];
+  const ending = { on: (_: string, listener: () => void) => exits.push(listener) } as unknown as NodeJS.Process;
+  const lines = createLogLines({ write: (text) => void writes.push(text) }, ending);
+  return {
+    lines,
+    writes,
+    end: () => {
+      for (const listener of exits) listener();
+    },
+  };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A process that logs and then ends in that way; what its standard output got. */
+function outputOf(end: string): readonly string[] {
+  const script = `
+    import { createTelemetry } from ${JSON.stringify(TELEMETRY)};
+    const telemetry = createTelemetry({ level: 'info' });
+    telemetry.event('info', 'first');
+    telemetry.event('info', 'second');
+    ${end}`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { readonly event: string }).event);
+}
+
+describe('log lines', () => {
+  test('log lines: those of one turn of the event loop are one write, in their order', async () => {
+    const { lines, writes } = linesOver();
+    lines.write('a\n');
+    lines.write('b\n');
+    assert.deepEqual(writes, []);
+    await turn();
+    lines.write('c\n');
+    await turn();
+    assert.deepEqual(writes, ['a\nb\n', 'c\n']);
+  });
+
+  test('log lines: many of them do not wait for the end of the turn', () => {
+    const { lines, writes } = linesOver();
+    const line = `${'x'.repeat(1_000)}\n`;
+    for (let index = 0; index < 40; index += 1) lines.write(line);
+    assert.deepEqual(
+      writes.map((text) => text.length),
+      [17 * 1_001, 17 * 1_001],
+    );
+  });
+
+  test('log lines: what waits is written before the process ends', () => {
+    const { lines, writes, end } = linesOver();
+    lines.write('a\n');
+    end();
+    assert.deepEqual(writes, ['a\n']);
+  });
+
+  for (const [how, end] of [
+    ['exits', 'process.exit(3);'],
+    ['throws', "throw new Error('out of here');"],
+    ['has nothing left to do', ''],
+  ] as const) {
+    test(`log lines: a process that ${how} in the turn of its last lines has written them`, () => {
+      assert.deepEqual(outputOf(end), ['first', 'second']);
+    });
+  }
+
+  test('log lines: an error is on its way at once, whatever becomes of the process', () => {
+    const killed = "telemetry.event('error', 'third'); process.kill(process.pid, 'SIGKILL'); while (true);";
+    assert.deepEqual(outputOf(killed), ['first', 'second', 'third']);
+  });
+});
