@@ -1,5 +1,5 @@
 import { atLeast, remark } from './bars.ts';
-import { type Generator, startGenerator } from './load/start-generator.ts';
+import { type Generator, startGenerator } from './load/processes.ts';
 import { type Contender, type Measured, measure } from './measure.ts';
 import type { Bodies } from './operations.ts';
 import type { Print, Scenario } from './scenario.ts';

@@ -1,25 +1,37 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { acceptAlone } from './accept-alone.ts';
 import { acceptStore } from './accept-store.ts';
 import { append } from './append.ts';
 import { appendService } from './append-service.ts';
+import { backlog } from './backlog.ts';
 import { MISSED } from './bars.ts';
 import { eventLatency } from './event-latency.ts';
+import { idleStreams } from './idle-streams.ts';
 import { packageVersions } from './package-versions.ts';
+import { recovery } from './recovery.ts';
 import { REQUEST_SCENARIOS } from './requests.ts';
+import { retention } from './retention.ts';
 import { ROVO_SCENARIOS } from './rovo-requests.ts';
 import type { Figures, Print, Scenario } from './scenario.ts';
 import { snapshot } from './snapshot.ts';
+import { startToReady } from './start-to-ready.ts';
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...REQUEST_SCENARIOS,
   ...ROVO_SCENARIOS,
+  'accept-alone': acceptAlone,
+  'accept-store': acceptStore,
+  backlog,
   append,
   'append-service': appendService,
-  'accept-store': acceptStore,
   snapshot,
   'event-latency': eventLatency,
+  'idle-streams': idleStreams,
+  start: startToReady,
+  recovery,
+  retention,
 };
 
 const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]

@@ -1,5 +1,5 @@
 import type { LoadJob, LoadResult } from './load/job.ts';
-import type { Generator } from './load/start-generator.ts';
+import type { Generator } from './load/processes.ts';
 import type { Bodies, Door } from './operations.ts';
 import { usageOf } from './process-usage.ts';
 import { COMMITS, metricOf } from './service-metrics.ts';
