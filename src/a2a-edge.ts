@@ -86,7 +86,7 @@ function sourceOf({ a2a, publicUrl, grpcAddress, agent, agentId }: A2aEdgeOption
     extendedCard: a2a.auth.kind === 'jwt',
     auth: a2a.auth.kind,
     skills: skillsOf(agent, about),
-    inputModes: ['text/plain', 'text/markdown', 'application/json'],
+    inputModes: agent.inputModes ?? ['text/plain', 'text/markdown', 'application/json'],
     outputModes: agent.outputModes ?? ['text/markdown', 'text/plain'],
     extensions: requiredExtensions.map((uri) => ({ uri, description: EXTENSION, required: true })),
   };

@@ -82,6 +82,7 @@ const isSkill = (value: unknown): boolean =>
 /** Every optional property of the port, with what it must be when it is there. */
 const PROPERTIES: readonly (readonly [string, string, (value: unknown) => boolean])[] = [
   ['recovery', '"rerun" or "review"', (value) => value === 'rerun' || value === 'review'],
+  ['inputModes', 'an array of media types', isTexts],
   ['outputModes', 'an array of media types', isTexts],
   [
     'skills',

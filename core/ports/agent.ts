@@ -13,6 +13,11 @@ export interface Agent<C = Capabilities> {
    * stored result. `review` (default): the task fails and waits for an operator, nothing runs twice.
    */
   readonly recovery?: 'rerun' | 'review';
+  /**
+   * Media types of messages, for the agent card; a message with a part of another type is refused. `image/*` is a family.
+   * Default `text/plain`, `text/markdown`, `application/json`.
+   */
+  readonly inputModes?: readonly string[];
   /** Media types of the answer, for the agent card. Default `text/markdown`, `text/plain`. */
   readonly outputModes?: readonly string[];
   /** What it can do, for the agent card. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { script, startWorld, type World } from '../e2e/world.ts';
+import { script, startWorld, type World, type WorldOptions } from '../e2e/world.ts';
 import { type HttpAnswer, type Person, personAt } from './person.ts';
 
 /*
@@ -14,6 +14,10 @@ const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKe
 const EVERYTHING = {
   ...{ A2A_PUSH: 'on', A2A_REQUIRED_EXTENSIONS: EXTENSION },
   A2A_CARD_SIGNING_KEY: JSON.stringify({ ...SIGNING_KEY, kid: 'harbor' }),
+};
+const CONTENT: Readonly<Record<string, object>> = {
+  'application/json': { data: { a: 1 } },
+  'image/png': { raw: 'AA==' },
 };
 const LITTLE = { A2A_STREAMING: 'off', A2A_AUTH: 'anonymous', A2A_HTTP_JSON: 'off', A2A_VERSIONS: '1.0' };
 
@@ -35,14 +39,17 @@ interface Setup {
 let full: Setup;
 let little: Setup;
 before(async () => {
-  [full, little] = await Promise.all([setup(EVERYTHING, 'alice'), setup(LITTLE, null)]);
+  [full, little] = await Promise.all([
+    setup({ agent: 'rerun', settings: EVERYTHING }, 'alice'),
+    setup({ agent: 'review', settings: LITTLE }, null),
+  ]);
 });
 after(async () => {
   await Promise.all([full.world.close(), little.world.close()]);
 });
 
-async function setup(settings: Readonly<Record<string, string>>, subject: string | null): Promise<Setup> {
-  const world = await startWorld({ agent: 'rerun', settings });
+async function setup(options: WorldOptions, subject: string | null): Promise<Setup> {
+  const world = await startWorld(options);
   const { origin } = world.service();
   const card = (await (await fetch(`${origin}/.well-known/agent-card.json`)).json()) as Setup['card'];
   const person = await personAt(world, subject);
@@ -200,8 +207,7 @@ test('card: every input mode is taken and another one is not', async () => {
   await everywhere(async (client, { card }) => {
     for (const mediaType of card.defaultInputModes) {
       const { message } = script(['complete Done.']);
-      const content = mediaType === 'application/json' ? { data: { a: 1 } } : { text: '# a comment' };
-      const parts = [...message.parts, { ...content, mediaType }];
+      const parts = [...message.parts, { ...(CONTENT[mediaType] ?? { text: '# a comment' }), mediaType }];
       assert.ok(await taskOf(client, [], { message: { ...message, parts } }), mediaType);
     }
     const { message } = script(['complete Done.']);
@@ -209,6 +215,8 @@ test('card: every input mode is taken and another one is not', async () => {
     const refused = await client.call('SendMessage', { message: { ...message, parts } });
     assert.equal(refused, 'CONTENT_TYPE_NOT_SUPPORTED');
   });
+  assert.ok(full.card.defaultInputModes.includes('image/png'), 'what the agent itself names');
+  assert.deepEqual(little.card.defaultInputModes, ['text/plain', 'text/markdown', 'application/json']);
 });
 
 test('card: every output mode may be asked for, and another one alone may not', async () => {

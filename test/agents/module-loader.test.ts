@@ -72,6 +72,11 @@ describe('loadAgent', () => {
       /has recovery: "retry"; expected "rerun" or "review"/,
     ],
     [
+      'input modes of the wrong shape',
+      `export default { ...${AGENT}, inputModes: ['text/plain', 5] };`,
+      /has inputModes: an array; expected an array of media types/,
+    ],
+    [
       'output modes of the wrong shape',
       `export default { ...${AGENT}, outputModes: 'text/plain' };`,
       /has outputModes: "text\/plain"; expected an array of media types/,

@@ -1,3 +1,6 @@
 import { createScriptedAgent } from './scripted.ts';
 
-export const agent = createScriptedAgent('rerun');
+export const agent = {
+  ...createScriptedAgent('rerun'),
+  inputModes: ['text/plain', 'text/markdown', 'application/json', 'image/png'],
+};

@@ -28,6 +28,7 @@ function instructionOf({ parts }: Message): Instruction {
 
 export const agent: Agent = {
   recovery: 'rerun',
+  inputModes: ['text/plain', 'application/x-protobuf'],
   outputModes: ['text/plain'],
   skills: [{ id: 'itk', name: 'Interop kit', description: 'Does what an instruction says.', tags: ['test'] }],
   async *run({ message, signal }) {
