@@ -6,6 +6,7 @@ import type { Edge } from '../adapters/a2a/edge.ts';
 import { createA2AEndpoint, type EndpointOptions } from '../adapters/a2a/endpoint.ts';
 import { createGrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import { createJwtEdge, type JwtEdgeOptions } from '../adapters/a2a/jwt-edge.ts';
+import { createLegacyAgentCard } from '../adapters/a2a/legacy-agent-card.ts';
 import { createLoad } from '../adapters/a2a/load.ts';
 import type { JsonObject } from '../core/message.ts';
 import type { Agent } from '../core/ports/agent.ts';
@@ -59,6 +60,9 @@ export function createA2aEdge(options: A2aEdgeOptions): Edges {
       }),
       createAgentCardEndpoint({
         card: signed(createAgentCard(source)),
+        ...(a2a.versions.includes('0.3') && {
+          legacy: { card: createLegacyAgentCard(source), unsaid: !a2a.versions.includes('1.0') },
+        }),
         ...(signer && { keySet: signer.keySet }),
         lastModified: endpoint.clock.now(),
         maxAgeSeconds: CARD_MAX_AGE_SECONDS,

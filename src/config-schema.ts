@@ -173,7 +173,7 @@ const a2a = {
   A2A_VERSIONS: key(
     value.list(value.choice('1.0', '0.3'), '1.0, 0.3 or both as a comma list'),
     '1.0,0.3',
-    'Protocol versions that `/a2a` speaks.',
+    'Protocol versions that `/a2a` speaks. With both, a client of 0.3 finds its form of the agent card at `/.well-known/agent-card.json?A2A-Version=0.3` (or with that header).',
   ),
   A2A_HTTP_JSON: key(value.onOff(), 'on', 'Is HTTP+JSON served under `/a2a/v1`, beside JSON-RPC at `/a2a`? 1.0 only.'),
   GRPC_PORT: unset(

@@ -30,7 +30,13 @@ export interface AgentCardSource extends Offer {
 }
 
 /** A requirement without a scope would be an empty value, which SDKs drop when they canonicalise a signed card. */
-const SCOPES = ['a2a'];
+export const SCOPES = ['a2a'];
+/** What a client has to bring, in the words of OpenAPI, which both versions of the card use. */
+export const SCHEME = {
+  description: 'A token of the configured issuer, for this service as its audience',
+  scheme: 'Bearer',
+  bearerFormat: 'JWT',
+};
 const REQUIRED = ['name', 'description', 'version', 'supportedInterfaces', 'defaultInputModes', 'defaultOutputModes'];
 
 /** An agent that says nothing about its skills has one: itself. */
@@ -70,14 +76,13 @@ export function createAgentCard(source: AgentCardSource, caller: { readonly tena
 
 /** The newest version first, JSON-RPC before HTTP+JSON and gRPC: a client takes the first interface that it speaks (8.3.1). */
 function interfacesOf(source: AgentCardSource, tenant: string | undefined): readonly JsonObject[] {
-  const base = source.publicUrl.replace(/\/+$/, '');
-  const jsonRpc = { url: `${base}${source.path}`, protocolBinding: 'JSONRPC' };
+  const jsonRpc = { url: jsonRpcUrl(source), protocolBinding: 'JSONRPC' };
   const interfaces: JsonObject[] = [];
   if (source.versions.includes('1.0')) {
     const more = { protocolVersion: '1.0', ...(tenant === undefined ? {} : { tenant }) };
     interfaces.push({ ...jsonRpc, ...more });
     if (source.httpJsonPath !== undefined) {
-      interfaces.push({ url: `${base}${source.httpJsonPath}`, protocolBinding: 'HTTP+JSON', ...more });
+      interfaces.push({ url: urlOf(source, source.httpJsonPath), protocolBinding: 'HTTP+JSON', ...more });
     }
     if (source.grpcAddress !== undefined) {
       interfaces.push({ url: source.grpcAddress, protocolBinding: 'GRPC', ...more });
@@ -87,16 +92,14 @@ function interfacesOf(source: AgentCardSource, tenant: string | undefined): read
   return interfaces;
 }
 
+export const jsonRpcUrl = (source: AgentCardSource): string => urlOf(source, source.path);
+
+function urlOf({ publicUrl }: AgentCardSource, path: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}${path}`;
+}
+
 const BEARER = {
-  securitySchemes: {
-    bearer: {
-      httpAuthSecurityScheme: {
-        description: 'A token of the configured issuer, for this service as its audience',
-        scheme: 'Bearer',
-        bearerFormat: 'JWT',
-      },
-    },
-  },
+  securitySchemes: { bearer: { httpAuthSecurityScheme: SCHEME } },
   securityRequirements: [{ schemes: { bearer: { list: SCOPES } } }],
 };
 

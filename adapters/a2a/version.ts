@@ -19,12 +19,12 @@ export function negotiateVersion(
     method,
   }: { readonly headers: IncomingHttpHeaders; readonly query: string; readonly method: string },
 ): ProtocolVersion {
-  const asked = versionAsked(headers, query);
-  const version = asked === '' ? unsaidVersion(edge, method) : VERSION.exec(asked)?.[1];
+  const asked = versionSaid(headers, query);
+  const version = asked ?? unsaidVersion(edge, method);
   if ((version === '1.0' || version === '0.3') && edge.versions.includes(version)) return version;
   const served = `Supported A2A versions: ${edge.versions.join(', ')}`;
   if (version !== '0.3') throw new DomainError('VERSION_NOT_SUPPORTED', served);
-  const said = asked === '' ? 'A call without A2A-Version speaks 0.3. ' : '';
+  const said = asked === undefined ? 'A call without A2A-Version speaks 0.3. ' : '';
   throw new DomainError('VERSION_NOT_SUPPORTED', `${said}${served}. ${legacyHint(edge)}`);
 }
 
@@ -43,8 +43,9 @@ export function legacyHint(edge: Edge): string {
     : 'Send the header A2A-Version: 1.0 and speak 1.0, or have 0.3 added to A2A_VERSIONS.';
 }
 
-function versionAsked(headers: IncomingHttpHeaders, query: string): string {
+/** What a request says it speaks, as `Major.Minor`: undefined when it says nothing, '' when that is no version. */
+export function versionSaid(headers: IncomingHttpHeaders, query: string): string | undefined {
   const header = String(headers['a2a-version'] ?? '').trim();
-  if (header !== '' || query === '') return header;
-  return (new URLSearchParams(query).get('A2A-Version') ?? '').trim();
+  const said = header === '' ? (new URLSearchParams(query).get('A2A-Version') ?? '').trim() : header;
+  return said === '' ? undefined : (VERSION.exec(said)?.[1] ?? '');
 }

@@ -124,6 +124,19 @@ test('card: both services list what they serve, and nothing else answers', async
   assert.equal((await little.person.rpc('tasks/get', { id: 'nope' }, legacy)).json.error.code, -32009);
 });
 
+test('card: a client of 0.3 finds its own form of the card where 0.3 is served, and is answered at its address', async () => {
+  const read = async ({ world }: Setup) => {
+    const answer = await fetch(`${world.service().origin}/.well-known/agent-card.json?A2A-Version=0.3`);
+    return (await answer.json()) as Setup['card'];
+  };
+  const { url, protocolVersion, preferredTransport } = await read(full);
+  assert.deepEqual(
+    [url, protocolVersion, preferredTransport],
+    [`${full.world.service().origin}/a2a`, '0.3.0', 'JSONRPC'],
+  );
+  assert.deepEqual(await read(little), little.card);
+});
+
 test('card: streaming is served where it is offered and refused where it is not', async () => {
   await everywhere(async (client, { card }) => {
     const offered = card.capabilities.streaming;
