@@ -28,11 +28,12 @@ function typedValue(name: string, text: string): Json {
   return text;
 }
 
-/** A body that is not there is an empty message. */
+/** A body that is not there is an empty message, and so is the null that a2a-go sends where there is nothing to say. */
 export function bodyParams(body: Uint8Array): { readonly params: JsonObject } | { readonly refused: WireError } {
   if (body.length === 0) return { params: {} };
   const parsed = parseDocument(body);
   if ('refused' in parsed) return parsed;
+  if (parsed.value === null) return { params: {} };
   if (!isRecord(parsed.value)) throw invalidParams('body', 'must be a JSON object');
   return { params: parsed.value as JsonObject };
 }

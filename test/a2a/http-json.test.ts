@@ -16,12 +16,15 @@ const ROUTES: readonly (readonly [string, keyof Operations, unknown, unknown])[]
   ['GET /tasks/t1', 'getTask', undefined, TASK],
   ['POST /tasks/t1:cancel', 'cancelTask', undefined, taskIn('TASK_STATE_CANCELED')],
   ['POST /tasks/t1:cancel', 'cancelTask', { metadata: {} }, taskIn('TASK_STATE_CANCELED')],
+  ['POST /tasks/t1:cancel', 'cancelTask', 'null', taskIn('TASK_STATE_CANCELED')],
   ['GET /tasks', 'listTasks', undefined, { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 }],
 ];
+const bodyName = (body: unknown): string =>
+  body === undefined ? 'no body' : body === 'null' ? 'null as its body' : 'a body';
 for (const [line, operation, body, result] of ROUTES) {
   for (const prefix of ['', '/t1']) {
     const tenanted = line.replace(' ', ` ${prefix}`);
-    test(`HTTP+JSON: ${tenanted} with ${body === undefined ? 'no body' : 'a body'} is ${operation}`, async (t) => {
+    test(`HTTP+JSON: ${tenanted} with ${bodyName(body)} is ${operation}`, async (t) => {
       const served = await serve(t);
       const answer = await rest(served, tenanted, body === undefined ? {} : { body });
       assert.equal(answer.status, 200, answer.text);
