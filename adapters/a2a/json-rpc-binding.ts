@@ -35,6 +35,7 @@ export function createJsonRpcBinding(options: {
     const { call } = parsed;
     let version: ProtocolVersion = '1.0';
     let method = 'none';
+    let legacyStream = false;
     const failure = (error: unknown): Failure => {
       const severity = severityOf(error);
       if (severity !== undefined) telemetry.event(severity, 'request.failed', { edge: edge.name, method }, error);
@@ -45,15 +46,21 @@ export function createJsonRpcBinding(options: {
       const known = methodOf(version, call.method);
       if (known === undefined) return { ...refused(call.id, methodNotFound(edge, version, call), version), method };
       method = call.method;
+      legacyStream = version === '0.3' && known.streams === true;
       const { session, signal } = request;
       const answer = await perform({
         ...{ session, version, headers, signal },
         ...{ name: method, method: known, params: call.params },
       });
-      if ('results' in answer) return { frames: framesOf(answer.results, call.id), method, failure };
+      if ('results' in answer) {
+        const frames = framesOf(answer.results, call.id);
+        return { frames: legacyStream ? withRefusal(frames, failure) : frames, method, failure };
+      }
       return { answer: ok({ jsonrpc: '2.0', id: call.id, result: answer.result }), method, outcome: 'ok' };
     } catch (error) {
-      return { ...failure(error), method };
+      if (!legacyStream) return { ...failure(error), method };
+      const refusal = withRefusal({ next: () => Promise.reject(error), close: async () => {} }, failure);
+      return { frames: refusal, method, failure };
     }
   }
 
@@ -108,5 +115,28 @@ function framesOf(results: ResultStream, id: RpcId): StreamSource {
       return { json: JSON.stringify({ jsonrpc: '2.0', id, result }), sequence };
     },
     close: results.close,
+  };
+}
+
+/**
+ * A refusal as the only frame. Clients of 0.3 take no answer to a streaming call but an event stream: one in plain JSON,
+ * which is what those of 1.0 want, is a fault of the transport to them, and its code is lost.
+ */
+function withRefusal(source: StreamSource, failure: (error: unknown) => Failure): StreamSource {
+  let state: 'before' | 'open' | 'refused' = 'before';
+  return {
+    async next() {
+      if (state === 'refused') return undefined;
+      try {
+        const step = await source.next();
+        state = 'open';
+        return step;
+      } catch (error) {
+        if (state === 'open') throw error;
+        state = 'refused';
+        return { json: failure(error).answer.json, sequence: undefined };
+      }
+    },
+    close: source.close,
   };
 }

@@ -96,8 +96,6 @@ test('streaming off: both streaming methods answer -32004 as plain JSON', async 
   const served = await serve(t, { edge: edgeOf({ streaming: false }) });
   assertRefused(await call(served, 'SendStreamingMessage', send()), -32004);
   assertRefused(await call(served, 'SubscribeToTask', { id: 't1' }), -32004);
-  const legacy = await call(served, 'tasks/resubscribe', { id: 't1' }, { headers: { 'A2A-Version': '0.3' } });
-  assert.equal(legacy.json.error.code, -32004);
   assert.deepEqual(served.operations.calls, []);
 });
 

@@ -3,7 +3,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { type AgentCardSource, createAgentCard } from '../../adapters/a2a/agent-card.ts';
 import { createCardSigner } from '../../adapters/a2a/card-signing.ts';
+import { DomainError } from '../../core/errors.ts';
 import { type Answer, assertRefused, call, send } from './rpc.ts';
+import { scriptedOperations } from './scripted-operations.ts';
 import { edgeOf, serve } from './serve.ts';
 
 const CARD: AgentCardSource = {
@@ -123,6 +125,34 @@ test('0.3: message/stream carries envelopes of 0.3 and the same event ids', asyn
   const last = JSON.parse(events[1]?.split('\ndata: ')[1] ?? '');
   assert.equal(last.result.kind, 'status-update');
   assert.equal(last.result.final, true);
+});
+
+/** The events of the stream that a call of 0.3 is answered with. */
+function legacyEvents(answer: Answer) {
+  assert.equal(answer.status, 200);
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+  return answer.text.split('\n\n').flatMap((event) => {
+    const [, json] = /^data: (.*)$/m.exec(event) ?? [];
+    return json === undefined ? [] : [JSON.parse(json)];
+  });
+}
+
+test('0.3: what is refused to a streaming call is the only event of its stream', async (t) => {
+  const off = await serve(t, { edge: edgeOf({ streaming: false }) });
+  const headers = { 'A2A-Version': '0.3' };
+  const [unsupported, ...more] = legacyEvents(await call(off, 'tasks/resubscribe', { id: 't1' }, { headers }));
+  assert.deepEqual([unsupported.id, unsupported.error.code, more.length], [1, -32004, 0]);
+  assert.deepEqual(off.operations.calls, []);
+
+  const operations = scriptedOperations({
+    subscribeToTask: () => Promise.reject(new DomainError('TASK_NOT_FOUND', 'There is no such task')),
+  });
+  const served = await serve(t, { operations });
+  const [unknown, ...others] = legacyEvents(await call(served, 'tasks/resubscribe', { id: 't1' }, { headers }));
+  assert.deepEqual([unknown.id, unknown.error.code, others.length], [1, -32001, 0]);
+  assert.equal(unknown.error.data.details[0].reason, 'TASK_NOT_FOUND');
+  const invalid = await call(served, 'message/stream', {}, { headers });
+  assert.equal(legacyEvents(invalid)[0].error.code, -32602);
 });
 
 const LEGACY_REFUSED: readonly (readonly [string, string, unknown])[] = [
