@@ -48,6 +48,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   // It would print headers that it cannot read, tokens among them. Whatever matters reaches us as an error.
   setLogVerbosity(logVerbosity.NONE);
   let endpoint: GrpcEndpoint | undefined;
+  // Channelz stays on: without it the library does not know the connections that forceShutdown has to cut.
   const server = new Server({
     'grpc.max_receive_message_length': options.maxBodyBytes,
     'grpc.max_send_message_length': -1,
@@ -55,7 +56,6 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
     'grpc.keepalive_time_ms': options.keepAliveMs ?? 30_000,
     'grpc.keepalive_timeout_ms': options.keepAliveTimeoutMs ?? 20_000,
-    'grpc.enable_channelz': 0,
     interceptors: [({ path }, call) => (endpoint ? endpoint.intercept(path, call) : notYet(call))],
   });
   server.addService(...serviceOf(() => endpoint));

@@ -103,7 +103,7 @@ export async function serve(
   return { origin: `http://127.0.0.1:${port}`, port, server, operations, clock, events, counts, shutdown };
 }
 
-function countingClock(): CountingClock {
+export function countingClock(): CountingClock {
   const clock = createManualClock();
   const timers = new Set<object>();
   return {
@@ -124,7 +124,7 @@ function countingClock(): CountingClock {
   };
 }
 
-function recordingTelemetry(events: LoggedEvent[], counts: Map<string, Labels[]>): Telemetry {
+export function recordingTelemetry(events: LoggedEvent[], counts: Map<string, Labels[]>): Telemetry {
   return {
     event: (level, name, _fields, error) => events.push({ level, name, error }),
     count: (metric, labels = {}) => counts.set(metric, [...(counts.get(metric) ?? []), labels]),
