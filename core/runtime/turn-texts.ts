@@ -5,6 +5,8 @@ import { LIMITS } from '../limits.ts';
 export const TURN_TEXTS = {
   failed: 'The agent failed unexpectedly. Its operator finds the reason in the log.',
   silent: 'The agent ended without an answer.',
+  /** A request for authorization has to say what it is about (A2A 1.0, 7.6.1), and its agent did not. */
+  authorization: 'The agent needs an authorization before it can go on, and did not say which.',
   review:
     'This was interrupted in the middle of its work. It needs review: nothing was started again, because that might do something twice.',
   restart: 'This was interrupted by a restart. Nothing was started again, because that might do something twice.',
