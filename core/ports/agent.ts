@@ -44,8 +44,10 @@ export interface Turn<C = Capabilities> {
   /** What the edge grants. */
   readonly capabilities: C;
   /**
-   * The caller's other tasks of this context, newest first, with history and final status, without artifacts.
-   * `limit` is 10 by default, at most 50. Behind 2 MB of stored messages no further task is added.
+   * The caller's other tasks of this context, newest first, with history and final status, without artifacts. Those
+   * that the message refers to (`referenceTaskIds`) come first, in its order, whatever their context; one that the
+   * caller does not have is left out. `limit` is 10 by default, at most 50. Behind 2 MB of stored messages no further
+   * task is added, neither to those referred to nor to the others.
    */
   earlier(limit?: number): Promise<readonly Task[]>;
   /** Messages that arrived since the turn began, each handed over once. A message not taken starts the next turn. */

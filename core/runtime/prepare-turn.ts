@@ -1,18 +1,13 @@
-import { LIMITS } from '../limits.ts';
 import type { Json } from '../message.ts';
 import type { Capabilities, Turn } from '../ports/agent.ts';
 import type { Claimed, TaskStore } from '../ports/task-store.ts';
 import type { Task } from '../task.ts';
+import { earlierTasks } from './earlier-tasks.ts';
 import type { TurnWriter } from './turn-writer.ts';
 
 export interface PrepareTurnDeps {
   readonly store: TaskStore;
   readonly capabilities: (claimed: Claimed, signal: AbortSignal) => Promise<Capabilities>;
-}
-
-function earlierLimit(limit: number | undefined): number {
-  if (typeof limit !== 'number' || Number.isNaN(limit)) return LIMITS.earlierDefault;
-  return Math.max(0, Math.min(Math.trunc(limit), LIMITS.earlierMax));
 }
 
 /** The first attempt of a task's first turn: what the claim brought is all there is, so nothing has to be read. */
@@ -28,7 +23,7 @@ export async function prepareTurn(
   claimed: Claimed,
   { writer, signal }: { readonly writer: TurnWriter; readonly signal: AbortSignal },
 ): Promise<Turn | undefined> {
-  const { owner, id, contextId } = claimed.record;
+  const { owner, id } = claimed.record;
   const task = freshTask(claimed) ?? (await store.read(owner, id, { artifacts: true }))?.task;
   if (!task) return undefined;
   return {
@@ -36,7 +31,7 @@ export async function prepareTurn(
     message: claimed.message,
     signal,
     capabilities: await capabilities(claimed, signal),
-    earlier: (limit) => store.earlier(owner, contextId, id, earlierLimit(limit)),
+    earlier: (limit) => earlierTasks(store, claimed, limit),
     inbox: () => writer.inbox(),
     // The store holds JSON, so the type of a replayed result is the caller's promise, as the port says.
     step: <T extends Json>(key: string, effect: (idempotencyKey: string) => Promise<T>) =>

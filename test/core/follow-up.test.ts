@@ -262,4 +262,32 @@ describe('a context', () => {
     await createClient(core, { caller: core.caller('bob') }).send('mine', { contextId: 'c1' });
     assert.deepEqual(seen, ['', 'a=A', 'b=B a=A', 'c=C b=B', '', '']);
   });
+
+  it('earlier() begins with the tasks that the message refers to, wherever they are, and passes over the rest [3.4.3-references]', async (t) => {
+    let seen: readonly string[] = [];
+    const core = await createCore(t, {
+      agent: async function* ({ message, earlier }) {
+        const tasks = await earlier(textOf(message.parts) === 'few' ? 2 : undefined);
+        seen = tasks.map((task) => `${historyTexts(task).join()}=${statusText(task)}`);
+        assert.ok(tasks.every((task) => !task.artifacts));
+        yield { artifact: { artifactId: 'a', parts: [{ text: 'x' }] } };
+        yield { state: 'TASK_STATE_COMPLETED', message: textOf(message.parts).toUpperCase() };
+      },
+    });
+    const client = createClient(core);
+    const ids: string[] = [];
+    for (const [text, contextId] of ['ac1', 'bc1', 'cc2', 'dc2'].map((each) => [each.slice(0, 1), each.slice(1)])) {
+      ids.push((await client.send(text ?? '', contextId === undefined ? {} : { contextId })).id);
+    }
+    const [a = '', b = '', c = ''] = ids;
+    const bobs = await createClient(core, { caller: core.caller('bob') }).send('hidden', { contextId: 'c1' });
+    const referenceTaskIds = [c, bobs.id, 'nowhere', a, c];
+    await client.send('all', { contextId: 'c1', referenceTaskIds });
+    assert.deepEqual(seen, ['c=C', 'a=A', 'b=B']);
+    await client.send('few', { contextId: 'c3', referenceTaskIds: [b, c, a] });
+    assert.deepEqual(seen, ['b=B', 'c=C'], 'no more than were asked for');
+    const { id: taskId } = await client.send('own', { contextId: 'c4', referenceTaskIds: [bobs.id] });
+    assert.deepEqual(seen, [], 'somebody else’s is none');
+    assert.deepEqual((await client.get(taskId)).history?.[0]?.referenceTaskIds, [bobs.id], 'as it was sent');
+  });
 });

@@ -34,6 +34,7 @@ export interface Sent extends Partial<SendOptions> {
   readonly messageId?: string | null;
   readonly taskId?: string;
   readonly contextId?: string;
+  readonly referenceTaskIds?: readonly string[];
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -67,7 +68,8 @@ const unending = (): AbortSignal => new AbortController().signal;
 export function createClient(core: Core, { caller = core.caller('alice'), profile = A2A }: ClientOptions = {}): Client {
   const { operations } = core;
 
-  function incomingOf(text: string, { messageId = randomUUID(), taskId, contextId, deadlineMs }: Sent): Incoming {
+  function incomingOf(text: string, { messageId = randomUUID(), deadlineMs, ...sent }: Sent): Incoming {
+    const { taskId, contextId, referenceTaskIds } = sent;
     return {
       caller,
       message: {
@@ -76,6 +78,7 @@ export function createClient(core: Core, { caller = core.caller('alice'), profil
         parts: [{ text }],
         ...(taskId === undefined ? {} : { taskId }),
         ...(contextId === undefined ? {} : { contextId }),
+        ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
       },
       ...(messageId === null ? {} : { key: messageId }),
       deadlineMs: deadlineMs ?? 600_000,
