@@ -46,6 +46,12 @@ export function legacyHint(edge: Edge): string {
 /** What a request says it speaks, as `Major.Minor`: undefined when it says nothing, '' when that is no version. */
 export function versionSaid(headers: IncomingHttpHeaders, query: string): string | undefined {
   const header = String(headers['a2a-version'] ?? '').trim();
-  const said = header === '' ? (new URLSearchParams(query).get('A2A-Version') ?? '').trim() : header;
+  const said = header === '' && query !== '' ? inQuery(query) : header;
   return said === '' ? undefined : (VERSION.exec(said)?.[1] ?? '');
+}
+
+/** Names of service parameters have no case (3.2.6), those of a query do. */
+function inQuery(query: string): string {
+  const asked = [...new URLSearchParams(query)].find(([name]) => name.toLowerCase() === 'a2a-version');
+  return (asked?.[1] ?? '').trim();
 }

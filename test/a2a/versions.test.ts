@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { type AgentCardSource, createAgentCard } from '../../adapters/a2a/agent-card.ts';
 import { createCardSigner } from '../../adapters/a2a/card-signing.ts';
 import { DomainError } from '../../core/errors.ts';
-import { type Answer, assertRefused, call, send } from './rpc.ts';
+import { type Answer, assertRefused, call, rpc, send } from './rpc.ts';
 import { scriptedOperations } from './scripted-operations.ts';
 import { edgeOf, serve } from './serve.ts';
 
@@ -46,6 +48,39 @@ test('A2A-Version: the query parameter counts when there is no header', async (t
   assertRefused(await ask('/a2a?A2A-Version=9.9', ''), -32009);
   assert.ok((await ask('/a2a?A2A-Version=9.9', '1.0')).json.result);
 });
+
+test('A2A-Version: its name has no case, in a header and in the query, over both bindings [9.2-headers, 11.2-headers]', async (t) => {
+  const served = await serve(t, { edge: V1 });
+  for (const name of ['A2A-Version', 'a2a-version', 'A2A-VERSION']) {
+    for (const [query, headers] of [
+      [`?${name}=1.0`, {}],
+      ['', { [name]: '1.0' }],
+    ] as const) {
+      const body = rpc('GetTask', { id: 't1' });
+      assert.ok((await exchange(served, 'POST', `/a2a${query}`, headers, body)).result, name);
+      assert.equal((await exchange(served, 'GET', `/a2a/v1/tasks/t1${query}`, headers)).id, 't1', name);
+    }
+  }
+});
+
+/** Not fetch: that one writes names of headers in small letters. */
+async function exchange(
+  { port }: { readonly port: number },
+  ...[method, path, headers, body = '']: [string, string, Readonly<Record<string, string>>, string?]
+) {
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    method,
+    path,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return JSON.parse(text);
+}
 
 test('A2A-Version: a call without one speaks 0.3, and is told so where 0.3 is off', async (t) => {
   const off = await serve(t, { edge: V1 });
