@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, isDomainError } from '../../core/errors.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { declaresTooMuch } from './body.ts';
 import type { Edge, Session } from './edge.ts';
-import { protocolError, type WireError, wireError } from './error-table.ts';
+import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
+import { traceOf } from './trace.ts';
 
 /*
  * What is decided from the headers alone. A refusal here is an HTTP status with the binding's error as its body (or the
@@ -46,6 +48,17 @@ export async function letIn(
     const refused = wireError(cause);
     const challenge = refused.http === 401 ? { 'WWW-Authenticate': challengeOf(edge, headers) } : {};
     return { refused, headers: challenge, cause };
+  }
+}
+
+/** A fault of ours with its stack; a caller that was not let in with the reason, which nobody else gets to hear. */
+export function logRefusal(telemetry: Telemetry, edge: Edge, headers: IncomingHttpHeaders, cause: unknown): void {
+  const severity = severityOf(cause);
+  if (severity !== undefined) telemetry.event(severity, 'authentication.failed', { edge: edge.name }, cause);
+  else if (isDomainError(cause) && !edge.logsRefusals) {
+    const reason = cause.cause instanceof Error ? cause.cause.message : cause.message;
+    const { trace } = traceOf(headers);
+    telemetry.event('info', 'authentication.refused', { edge: edge.name, code: cause.code, reason, trace });
   }
 }
 

@@ -27,6 +27,8 @@ export interface Edge {
   readonly streaming: boolean;
   /** What its agent card promises and its callers are held to. Absent: it has no card, and nothing is held to one. */
   readonly offer?: Offer;
+  /** It writes into the log itself whom it did not let in. */
+  readonly logsRefusals?: boolean;
   /** What a client that still speaks 0.3 has to change, one sentence. */
   readonly legacyHint?: string;
   /**

@@ -1,12 +1,12 @@
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
-import { admit, bodyTooLarge } from './admission.ts';
+import { admit, bodyTooLarge, logRefusal } from './admission.ts';
 import { answerJson } from './answer.ts';
 import type { Exchange, StreamReply } from './binding.ts';
 import { readBody } from './body.ts';
 import type { Session } from './edge.ts';
-import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
+import { protocolError, type WireError, wireError } from './error-table.ts';
 import { type StreamTimes, writeEventStream } from './event-stream.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
@@ -108,8 +108,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, overloaded });
     if ('refused' in admission) {
       const { refused: error, headers, cause } = admission;
-      const severity = cause === undefined ? undefined : severityOf(cause);
-      if (severity !== undefined) telemetry.event(severity, 'authentication.failed', { edge: edge.name }, cause);
+      if (cause !== undefined) logRefusal(telemetry, edge, context.req.headers, cause);
       return refuse(context, exchange, { error, headers });
     }
     const body = await readBody(context.req, {

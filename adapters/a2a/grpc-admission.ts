@@ -1,10 +1,10 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
-import { letIn, overloadedError } from './admission.ts';
+import { letIn, logRefusal, overloadedError } from './admission.ts';
 import type { Edge } from './edge.ts';
 import type { EndpointLimits } from './endpoint.ts';
-import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
+import { protocolError, type WireError, wireError } from './error-table.ts';
 import { admit, type GrpcCall, openCall, streamOf } from './grpc-call.ts';
 import { headersOf } from './grpc-metadata.ts';
 import { statusOf } from './grpc-status.ts';
@@ -54,8 +54,7 @@ export function createGrpcAdmission(options: {
       });
       if ('refused' in admission) {
         const { cause } = admission;
-        const severity = severityOf(cause);
-        if (severity !== undefined) telemetry.event(severity, 'authentication.failed', { edge: edge.name }, cause);
+        if (cause !== undefined) logRefusal(telemetry, edge, headers, cause);
         return refuse(admission.refused, admission.headers);
       }
       // It may have begun meanwhile.

@@ -62,6 +62,8 @@ export interface RovoEdge {
   /** Rovo's older form has no such header either, but methods of its own. */
   readonly versionByMethod: true;
   readonly streaming: true;
+  /** As `rovo.refused`, with what Atlassian's support asks for. */
+  readonly logsRefusals: true;
   readonly legacyHint: string;
   /** Registers the installation and answers who calls. Rejects with DomainError. Reads headers only. */
   authenticate(headers: RequestHeaders): Promise<RovoSession>;
@@ -99,6 +101,7 @@ export function createRovoEdge(options: RovoEdgeOptions): RovoEdge {
     versions: options.versions,
     versionByMethod: true,
     streaming: true,
+    logsRefusals: true,
     legacyHint: 'Set version: "1.0" on the rovo:agentConnector module in manifest.yml and deploy the app again.',
     profile: {
       name: 'rovo',

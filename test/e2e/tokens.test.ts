@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { RpcAnswer } from '../../simulator/client/calls.ts';
 import type { TokenOptions } from '../../simulator/forge/invocation-token.ts';
+import { until } from '../support/until.ts';
 import type { TokenChanges } from './issuer.ts';
 import { script, startWorld, type World } from './world.ts';
 
@@ -128,6 +129,26 @@ describe('tokens of the generic edge', () => {
       assertRefused(await alice.rpc('SendMessage', script(['complete'])), 'a2a');
     });
   }
+
+  test('/a2a: who was not let in is in the log, with the reason that nobody else hears [13.4-failures-logged, 13.4-events-logged]', async () => {
+    const { output } = world.service();
+    const alice = await world.a2a('alice', { audience: 'other' });
+    const { text } = await alice.get('none', {
+      authorization: `Bearer ${await world.issuer.token('alice', { audience: 'other' })}`,
+    });
+    assert.doesNotMatch(text, /aud|other/);
+    const line = await until('it is in the log', () =>
+      output()
+        .split('\n')
+        .find((each) => each.includes('"authentication.refused"') && each.includes('the token is')),
+    );
+    const { level, edge, code, reason } = JSON.parse(line);
+    assert.deepEqual([level, edge, code], ['info', 'a2a', 'UNAUTHENTICATED']);
+    assert.match(reason, /"aud" of the token is "other", the configuration wants "connector"$/);
+    await world.jira().get('none', { authorization: 'Bearer nothing' });
+    await until('Rovo’s is, too', () => output().includes('"rovo.refused"'));
+    assert.doesNotMatch(output(), /"authentication\.refused"[^\n]*"rovo"/, 'once each');
+  });
 
   test('/a2a: a token without a signature and one of the other edge answer 401', async () => {
     const alice = await world.a2a('alice');
