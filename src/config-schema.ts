@@ -40,7 +40,8 @@ const server = {
   PORT: key(value.whole(0, 65_535), '8080', 'Port to listen on. 0 takes a free one.'),
   PUBLIC_URL: unset(
     value.publicUrl(),
-    'Where callers reach the service; printed on the agent card. Default `http://127.0.0.1:$PORT`.',
+    'Where callers reach the service; printed on the agent card. With https, answers carry Strict-Transport-Security. ' +
+      'Default `http://127.0.0.1:$PORT`.',
   ),
   DATABASE_URL: value.database().prefault('sqlite:./data/connector.db').register(keyNotes, {
     about: 'The store: `sqlite:` and the path of a file. Its folder is made when missing.',

@@ -1,12 +1,16 @@
 import type { Readings } from './config-rules.ts';
 import { CONFIG_KEYS, type ConfigKey } from './config-schema.ts';
+import { isLoopback } from './config-values.ts';
 
 /** Nobody else uses names that begin so. */
 const OURS = /^(ROVO|A2A)_/;
 /** Other names belong to other programs too (FORGE_EMAIL is one of the Forge CLI), unless they are this near to one of ours. */
 const SLIP = 2;
 
-/** Things that do not keep the service from starting but are hardly meant: misspelt names and settings without effect. */
+/**
+ * Things that do not keep the service from starting but are hardly meant: misspelt names, settings without effect,
+ * callers who are sent over the network in clear.
+ */
 export function configWarnings(names: readonly string[], readings: Readings): readonly string[] {
   const known = Object.keys(CONFIG_KEYS);
   const misspelt = names
@@ -14,7 +18,15 @@ export function configWarnings(names: readonly string[], readings: Readings): re
     .map((name) => ({ name, ...nearest(name, known) }))
     .filter(({ name, candidate, distance }) => OURS.test(name) || (candidate.includes('_') && distance <= SLIP))
     .map(({ name, candidate }) => `${name} is not a setting of this service; did you mean ${candidate}?`);
-  return [...misspelt, ...withoutEffect(readings)];
+  return [...misspelt, ...inClear(readings), ...withoutEffect(readings)];
+}
+
+/** A2A 1.0, 7.1 and AgentInterface.url. Not refused: somebody may have a network of their own for it. */
+function inClear({ values }: Readings): string[] {
+  if (values.PUBLIC_URL === undefined) return [];
+  const { protocol, hostname, origin } = new URL(values.PUBLIC_URL);
+  if (protocol === 'https:' || isLoopback(hostname)) return [];
+  return [`PUBLIC_URL is ${origin}: callers are told to send their tokens there without TLS; let it be an https URL`];
 }
 
 function withoutEffect({ values, given }: Readings): string[] {

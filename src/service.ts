@@ -102,6 +102,7 @@ export function createService(parts: ServiceParts): Service {
         telemetry,
         ready,
         digest: parts.digest,
+        https: publicUrl.startsWith('https:'),
         edges: middlewares,
         ...(config.ops.token !== undefined ? { opsToken: config.ops.token } : {}),
       }).callback();

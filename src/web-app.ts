@@ -12,6 +12,8 @@ export interface WebAppOptions {
   readonly telemetry: ServiceTelemetry;
   readonly ready: ReadinessCheck;
   readonly digest: Digest;
+  /** Callers are told to come over TLS, so browsers are told not to come otherwise (A2A 1.0, 13.4). */
+  readonly https: boolean;
   /** Bearer token of `/metrics` on the public port; absent = 404. */
   readonly opsToken?: string;
   /** In order: the edges' endpoints and routes. */
@@ -59,6 +61,12 @@ function traceRequests(telemetry: ServiceTelemetry): Middleware {
   };
 }
 
+/** A year, of this host alone. */
+const strictTransport: Middleware = (context, next) => {
+  context.set('Strict-Transport-Security', 'max-age=31536000');
+  return next();
+};
+
 function metrics(telemetry: ServiceTelemetry): Middleware {
   return async (context) => {
     context.set('Content-Type', telemetry.metricsContentType);
@@ -97,6 +105,7 @@ export function createWebApp(options: WebAppOptions): Koa {
   }
   const app = new Koa();
   app.on('error', (error: unknown) => telemetry.event('warn', 'http.socket_failed', {}, error));
+  if (options.https) app.use(strictTransport);
   app.use(lastResort(telemetry));
   app.use(router.routes());
   app.use(traceRequests(telemetry));

@@ -336,6 +336,17 @@ describe('warnings', () => {
     ]);
   });
 
+  test('config: a PUBLIC_URL that sends callers over a network in clear is warned about [4.4.6-https]', () => {
+    const warned = (url: string) => loadConfig({ FORGE_APP_ID: APP, PUBLIC_URL: url }).warnings;
+    assert.deepEqual(warned('http://agent.example:8080/base'), [
+      'PUBLIC_URL is http://agent.example:8080: callers are told to send their tokens there without TLS; let it be an https URL',
+    ]);
+    for (const url of ['https://agent.example', 'http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:1']) {
+      assert.deepEqual(warned(url), [], url);
+    }
+    assert.deepEqual(loadConfig({ FORGE_APP_ID: APP }).warnings, []);
+  });
+
   test('config: push that is on says that nothing is delivered', () => {
     assert.match(
       loadConfig({ A2A_AUTH: 'anonymous', A2A_PUSH: 'on' }).warnings.join(),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { legacyMessage, type PlainAnswer, plainCall } from './plain-calls.ts';
@@ -12,6 +13,12 @@ after(() => world.close());
 
 const call = (method: string, params: unknown, headers: Record<string, string> = {}): Promise<PlainAnswer> =>
   plainCall(`${world.service().origin}/a2a`, { method, params, headers: { 'a2a-version': '1.0', ...headers } });
+
+const BEHIND_TLS = {
+  PUBLIC_URL: 'https://agent.example/base',
+  DATABASE_URL: 'sqlite:./public.db',
+  A2A_CARD_SIGNING_KEY: JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })),
+};
 
 const TUNNELS: readonly Readonly<Record<string, string>>[] = [
   { forwarded: 'for=203.0.113.7' },
@@ -61,15 +68,36 @@ test('agent card: Host and forwarding headers of a request change nothing in it,
 });
 
 test('agent card: behind TLS it names PUBLIC_URL and nothing that the process listens on', async () => {
-  const service = await world.start({
-    ...world.issuer.env,
-    PUBLIC_URL: 'https://agent.example/base',
-    DATABASE_URL: 'sqlite:./public.db',
-  });
+  const service = await world.start({ ...world.issuer.env, ...BEHIND_TLS });
   const text = await (await fetch(`${service.origin}/.well-known/agent-card.json`)).text();
-  const { supportedInterfaces } = JSON.parse(text) as { supportedInterfaces: readonly { url: string }[] };
+  const { supportedInterfaces, signatures } = JSON.parse(text) as {
+    supportedInterfaces: readonly { url: string }[];
+    signatures: readonly { protected: string }[];
+  };
   for (const { url } of supportedInterfaces) assert.match(url, /^https:\/\/agent\.example\/base\/a2a(\/v1)?$/);
   assert.doesNotMatch(text, /127\.0\.0\.1|http:/);
+  const header = JSON.parse(Buffer.from(signatures[0]?.protected ?? '', 'base64url').toString());
+  assert.equal(header.jku, 'https://agent.example/base/.well-known/jwks.json');
+});
+
+test('Strict-Transport-Security: every answer has it where callers come over TLS, none where they do not', async () => {
+  const behind = await world.start({ ...world.issuer.env, ...BEHIND_TLS, DATABASE_URL: 'sqlite:./strict.db' });
+  const authorization = `Bearer ${await world.issuer.token('alice')}`;
+  const modern = { 'a2a-version': '1.0', authorization };
+  for (const [service, expected] of [
+    [behind, 'max-age=31536000'],
+    [world.service(), undefined],
+  ] as const) {
+    const url = `${service.origin}/a2a`;
+    const answers = [
+      await plainCall(url, { method: 'GetTask', params: { id: 'none' }, headers: modern }),
+      await plainCall(url, { method: 'GetTask', params: { id: 'none' }, headers: { authorization: 'Bearer no' } }),
+      await plainCall(url, { method: 'SendStreamingMessage', params: script(['complete']), headers: modern }),
+      await plainCall(`${service.origin}/nowhere`, { method: 'GetTask' }),
+    ];
+    for (const { status, headers } of answers)
+      assert.equal(headers['strict-transport-security'], expected, `${status}`);
+  }
 });
 
 test('A2A-Version: a call without one, or with an empty one, speaks 0.3; the query form says otherwise', async () => {
