@@ -122,6 +122,24 @@ describe('tables', () => {
   });
 });
 
+describe('conformance', () => {
+  const [, part = ''] = read('docs/conformance.md').split('\n## What the specification leaves to a server\n');
+  const [decisions = ''] = part.split('\n## ');
+  const DECIDED: readonly (readonly [title: string, says: readonly RegExp[]])[] = [
+    ['Who may see what', [/`A2A_TENANT_CLAIM`/, /no roles/, /does not exist/]],
+    ['The two agent cards', [/everybody/, /callers with a JWT/, /`A2A_AUTH=anonymous`/]],
+    ['Contexts', [/`RETENTION_MS`/, /`PARKED_MAX_MS`/]],
+    ['Authorization within a task', [/permits nothing by itself/, /until it ends/, /never .* message/]],
+  ];
+  for (const [title, says] of DECIDED) {
+    test(`conformance: the page says what was decided about ${title} [13.1-documented, 13.3-documented, 3.4.1-documented, 7.6.4-defined]`, () => {
+      const [, text = ''] = decisions.split(`\n### ${title}\n`);
+      const [own = ''] = text.split('\n### ');
+      for (const words of says) assert.match(own, words);
+    });
+  }
+});
+
 describe('spans', () => {
   test('operations: the page has every span with its attributes and help text', () => {
     const [, table = ''] = read('docs/operations.md').split('| Span | Attributes | What it is |\n|---|---|---|\n');

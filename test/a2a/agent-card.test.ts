@@ -48,7 +48,7 @@ async function serveCard(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${AGENT_CARD_PATH}`;
 }
 
-test('agent card: it is pure 1.0 in ProtoJSON', () => {
+test('agent card: it is pure 1.0 in ProtoJSON [3.6-no-patch, 4.5.3-registered, 8.3-protocols, 8.3.1-preference]', () => {
   assert.deepEqual(createAgentCard(SOURCE), {
     name: 'Harbor agent',
     description: 'Answers about work items',
@@ -116,7 +116,7 @@ const EMPTY: readonly (readonly [string, Partial<AgentCardSource>])[] = [
   ['skill s', { skills: [{ id: 's', name: 'S', description: 'S', tags: [] }] }],
 ];
 for (const [field, changes] of EMPTY) {
-  test(`agent card: an empty ${field} is refused when it is made`, () => {
+  test(`agent card: an empty ${field} is refused when it is made [5.7-present]`, () => {
     assert.throws(() => createAgentCard({ ...SOURCE, ...changes }), new RegExp(`lacks ${field}`));
   });
 }
@@ -129,7 +129,7 @@ test('agent card: an agent that names no skill is its own', () => {
   assert.deepEqual(skillsOf({ skills: SOURCE.skills }, SOURCE), SOURCE.skills);
 });
 
-test('agent card: everybody gets it, with what a cache needs', async (t) => {
+test('agent card: everybody gets it, with what a cache needs [8.6.1-cache-control, 8.6.1-etag]', async (t) => {
   const response = await fetch(await serveCard(t));
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -139,7 +139,7 @@ test('agent card: everybody gets it, with what a cache needs', async (t) => {
   assert.deepEqual(await response.json(), createAgentCard(SOURCE));
 });
 
-test('agent card: who has it is told so, who has another one gets it', async (t) => {
+test('agent card: who has it is told so, who has another one gets it [8.6-caching]', async (t) => {
   const url = await serveCard(t);
   const etag = (await fetch(url)).headers.get('etag') ?? '';
   for (const match of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {

@@ -110,7 +110,7 @@ async function taskOf(client: Client, lines: readonly string[], more: object = {
   return task.id;
 }
 
-test('card: both services list what they serve, and nothing else answers', async () => {
+test('card: both services list what they serve, and nothing else answers [5.2-declared, 8.3.1-accurate, 8.1-card, 14.3-card]', async () => {
   assert.deepEqual([...full.clients.keys()], ['JSONRPC', 'HTTP+JSON']);
   assert.deepEqual([...little.clients.keys()], ['JSONRPC']);
   assert.equal((await little.person.rest('GET /tasks')).status, 404);
@@ -137,7 +137,7 @@ test('card: a client of 0.3 finds its own form of the card where 0.3 is served, 
   assert.deepEqual(await read(little), little.card);
 });
 
-test('card: streaming is served where it is offered and refused where it is not', async () => {
+test('card: streaming is served where it is offered and refused where it is not [3.3.4-streaming]', async () => {
   await everywhere(async (client, { card }) => {
     const offered = card.capabilities.streaming;
     const streamed = await client.call('SendStreamingMessage', script(['complete Done.']));
@@ -152,7 +152,7 @@ test('card: streaming is served where it is offered and refused where it is not'
   assert.deepEqual([full.card.capabilities.streaming, little.card.capabilities.streaming], [true, false]);
 });
 
-test('card: push configs are taken where they are offered and refused where they are not', async () => {
+test('card: push configs are taken where they are offered and refused where they are not [3.3.4-push]', async () => {
   await everywhere(async (client, { card }) => {
     const offered = card.capabilities.pushNotifications;
     const taskId = await taskOf(client, ['complete Done.']);
@@ -176,7 +176,7 @@ test('card: push configs are taken where they are offered and refused where they
   );
 });
 
-test('card: the extended card is to be had where it is offered, by those who say who they are', async () => {
+test('card: the extended card is to be had where it is offered, by those who say who they are [3.3.4-extended-card, 13.3-not-declared, 13.3-authenticated, 13.3-permission, 13.3-caching, 13.3-no-secrets, 13.3-version, 14.3-extended]', async () => {
   await everywhere(async (client, { card }, name) => {
     const extended = await client.call('GetExtendedAgentCard');
     if (!card.capabilities.extendedAgentCard) {
@@ -200,9 +200,15 @@ test('card: the extended card is to be had where it is offered, by those who say
   );
   const other = await personAt(full.world, null);
   assert.equal((await other.rest('GET /extendedAgentCard')).status, 401);
+  for (const answer of [
+    await full.person.rpc('GetExtendedAgentCard', {}),
+    await full.person.rest('GET /extendedAgentCard'),
+  ]) {
+    assert.equal(answer.headers.get('cache-control'), 'no-store', 'it is this caller’s alone');
+  }
 });
 
-test('card: a required extension is required by every operation but the one that tells of it', async () => {
+test('card: a required extension is required by every operation but the one that tells of it [3.3.4-extensions]', async () => {
   assert.deepEqual(
     full.card.capabilities.extensions.map((each: { uri: string; required: boolean }) => [each.uri, each.required]),
     [[EXTENSION, true]],
@@ -216,7 +222,7 @@ test('card: a required extension is required by every operation but the one that
   }
 });
 
-test('card: every input mode is taken and another one is not', async () => {
+test('card: every input mode is taken and another one is not [3.1.1-media-type]', async () => {
   await everywhere(async (client, { card }) => {
     for (const mediaType of card.defaultInputModes) {
       const { message } = script(['complete Done.']);
@@ -251,7 +257,7 @@ test('card: every skill may be named, and another one may not', async () => {
   });
 });
 
-test('card: its security is the one that is asked for', async () => {
+test('card: its security is the one that is asked for [13.3-scheme]', async () => {
   assert.deepEqual(full.card.securityRequirements, [{ schemes: { bearer: { list: ['a2a'] } } }]);
   assert.equal(full.card.securitySchemes.bearer.httpAuthSecurityScheme.scheme, 'Bearer');
   const nobody = await personAt(full.world, null);

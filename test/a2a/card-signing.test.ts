@@ -82,7 +82,7 @@ function isGenuine(card: JsonObject, jwk: JsonWebKey & { alg: string }): boolean
 }
 
 for (const [alg, generate] of KEYS) {
-  test(`card signature: ${alg} is verified by node:crypto over its own canonical form, and by the SDK`, async () => {
+  test(`card signature: ${alg} is verified by node:crypto over its own canonical form, and by the SDK [8.4.1-jcs, 8.4.1-signatures, 8.4.2-header, 8.4.2-typ]`, async () => {
     const signer = createCardSigner({ kid: 'k1', alg, key: generate() }, KEY_SET_URL);
     const card = signer.sign(createAgentCard(SOURCE));
     const header = JSON.parse(Buffer.from(signatureOf(card).protected, 'base64url').toString());
@@ -108,6 +108,25 @@ test('card signature: a changed card and a key of somebody else are noticed', as
   assert.equal(isGenuine(changed, keyOf(signer)), false);
   const stranger = createCardSigner({ kid: 'k1', alg: 'EdDSA', key: generateKeyPairSync('ed25519').privateKey }, '');
   assert.equal(isGenuine(card, keyOf(stranger)), false);
+});
+
+test('card signature: of the fields that may be missing, those that were set are signed, and no default beside them [8.4.1-unset, 8.4.1-set, 8.4.1-defaults, 8.4.1-required]', () => {
+  const key = generateKeyPairSync('ed25519').privateKey;
+  const signer = createCardSigner({ kid: 'k1', alg: 'EdDSA', key }, KEY_SET_URL);
+  const { signatures: _, ...signed } = signer.sign(createAgentCard(SOURCE));
+  assert.deepEqual(signed.capabilities, {
+    streaming: true,
+    pushNotifications: false,
+    extendedAgentCard: false,
+    // Neither its description nor `required`, both as they are when nobody sets them.
+    extensions: [{ uri: 'urn:harbor:seal' }],
+  });
+  const required = ['name', 'description', 'version', 'supportedInterfaces', 'defaultInputModes', 'defaultOutputModes'];
+  const others = ['capabilities', 'securityRequirements', 'securitySchemes', 'skills'];
+  assert.deepEqual(Object.keys(signed).sort(), [...required, ...others].sort(), 'no provider, documentation, icon');
+  const full = createAgentCard({ ...SOURCE, documentationUrl: 'https://x.example', iconUrl: 'https://x.example/i' });
+  const { documentationUrl, iconUrl } = signer.sign(full);
+  assert.deepEqual([documentationUrl, iconUrl], ['https://x.example', 'https://x.example/i']);
 });
 
 test('card signature: what is served of the key is its public half', () => {

@@ -9,7 +9,7 @@ const TASK = {
   status: { state: 'TASK_STATE_COMPLETED', timestamp: '2026-11-30T10:00:00.000Z' },
 };
 
-test('JSON-RPC: a call is answered byte for byte in the form of the specification', async (t) => {
+test('JSON-RPC: a call is answered byte for byte in the form of the specification [5.5-enums]', async (t) => {
   const served = await serve(t);
   const sent = await call(served, 'SendMessage', send());
   assert.equal(sent.text, JSON.stringify({ jsonrpc: '2.0', id: 1, result: { task: TASK } }));
@@ -62,14 +62,14 @@ const UNUSABLE: readonly (readonly [string, unknown, unknown])[] = [
   ['no jsonrpc', { ...call_, jsonrpc: undefined }, 1],
 ];
 for (const [name, body, id] of UNUSABLE) {
-  test(`JSON-RPC: ${name} answers -32600 and runs nothing`, async (t) => {
+  test(`JSON-RPC: ${name} answers -32600 and runs nothing [9.3-json-rpc]`, async (t) => {
     const served = await serve(t);
     assertRefused(await post(served, JSON.stringify(body)), -32600, id);
     assert.deepEqual(served.operations.calls, []);
   });
 }
 
-test('JSON-RPC: a body of more than 100,000 values answers -32600 and runs nothing', async (t) => {
+test('JSON-RPC: a body of more than 100,000 values answers -32600 and runs nothing [13.4-limits]', async (t) => {
   const served = await serve(t);
   const data = (length: number) => rpc('SendMessage', send({ parts: [{ data: { a: Array(length).fill([]) } }] }));
   assertRefused(await post(served, data(100_000)), -32600, null);
@@ -108,7 +108,7 @@ const TYPES: readonly (readonly [string, number | undefined])[] = [
   ['application/x-www-form-urlencoded', -32005],
 ];
 for (const [type, code] of TYPES) {
-  test(`JSON-RPC: Content-Type ${type} is ${code === undefined ? 'read' : 'refused with -32005'}`, async (t) => {
+  test(`JSON-RPC: Content-Type ${type} is ${code === undefined ? 'read' : 'refused with -32005'} [14.1.1-utf8]`, async (t) => {
     const answer = await call(await serve(t), 'GetTask', { id: 't1' }, { headers: { 'Content-Type': type } });
     if (code === undefined) assert.ok(answer.json.result, answer.text);
     else assertRefused(answer, code, null);

@@ -10,7 +10,7 @@ import { edgeOf, OWNER, serve } from './serve.ts';
 const INTERNAL = ['INTERNAL', 'LEASE_LOST', 'USER_TOKEN_REQUIRED'];
 
 for (const code of ERROR_CODES) {
-  test(`errors: ${code} keeps its code, reason and details through the transport handler`, async (t) => {
+  test(`errors: ${code} keeps its code, reason and details through the transport handler [9.5-typed-details, 3.3.2-code-message]`, async (t) => {
     const error = new DomainError(code, 'outward text', {
       violations: [{ field: 'message.taskId', description: 'is not of this context' }],
       retryAfterMs: 1_500,
@@ -29,6 +29,27 @@ for (const code of ERROR_CODES) {
   });
 }
 
+/** As section 5.4 has them. An agent's answer that is no answer never gets so far (-32006): its task fails. */
+const SPECIFIED: readonly (readonly [reason: string, jsonRpc: number, grpc: string, http: number])[] = [
+  ['TASK_NOT_FOUND', -32001, 'NOT_FOUND', 404],
+  ['TASK_NOT_CANCELABLE', -32002, 'FAILED_PRECONDITION', 400],
+  ['PUSH_NOTIFICATION_NOT_SUPPORTED', -32003, 'FAILED_PRECONDITION', 400],
+  ['UNSUPPORTED_OPERATION', -32004, 'FAILED_PRECONDITION', 400],
+  ['CONTENT_TYPE_NOT_SUPPORTED', -32005, 'INVALID_ARGUMENT', 400],
+  ['EXTENDED_AGENT_CARD_NOT_CONFIGURED', -32007, 'FAILED_PRECONDITION', 400],
+  ['EXTENSION_SUPPORT_REQUIRED', -32008, 'FAILED_PRECONDITION', 400],
+  ['VERSION_NOT_SUPPORTED', -32009, 'FAILED_PRECONDITION', 400],
+];
+for (const [reason, ...codes] of SPECIFIED) {
+  test(`errors: ${reason} is ${codes.join(', ')} [5.4-mapping]`, () => {
+    const rows = Object.values(ERROR_TABLE).filter((row) => row.reason === reason);
+    assert.deepEqual(
+      rows.map(({ jsonRpc, grpc, http }) => [jsonRpc, grpc, http]),
+      [codes],
+    );
+  });
+}
+
 const THROWN: readonly (readonly [string, keyof Operations, string, unknown])[] = [
   ['a send', 'sendMessage', 'SendMessage', send()],
   ['a stream before its first event', 'sendStreamingMessage', 'SendStreamingMessage', send()],
@@ -36,7 +57,7 @@ const THROWN: readonly (readonly [string, keyof Operations, string, unknown])[] 
   ['a cancellation', 'cancelTask', 'CancelTask', { id: 't1' }],
 ];
 for (const [name, operation, method, params] of THROWN) {
-  test(`errors: what ${name} throws goes into the log and not over the wire`, async (t) => {
+  test(`errors: what ${name} throws goes into the log and not over the wire [3.3.2-logged]`, async (t) => {
     const fault = new Error("SELECT * FROM task WHERE id = '/srv/secret'");
     const operations = scriptedOperations({ [operation]: () => Promise.reject(fault) });
     const served = await serve(t, { operations });

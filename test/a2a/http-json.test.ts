@@ -24,7 +24,7 @@ const bodyName = (body: unknown): string =>
 for (const [line, operation, body, result] of ROUTES) {
   for (const prefix of ['', '/t1']) {
     const tenanted = line.replace(' ', ` ${prefix}`);
-    test(`HTTP+JSON: ${tenanted} with ${bodyName(body)} is ${operation}`, async (t) => {
+    test(`HTTP+JSON: ${tenanted} with ${bodyName(body)} is ${operation} [11.5-path-query, 11.5-nested]`, async (t) => {
       const served = await serve(t);
       const answer = await rest(served, tenanted, body === undefined ? {} : { body });
       assert.equal(answer.status, 200, answer.text);
@@ -58,7 +58,7 @@ const IDS: readonly (readonly [string, string])[] = [
   ["'--", "'--"],
 ];
 for (const [path, id] of IDS) {
-  test(`HTTP+JSON: /tasks/${path} names the task ${id}`, async (t) => {
+  test(`HTTP+JSON: /tasks/${path} names the task ${id} [11.5-encoded]`, async (t) => {
     const served = await serve(t);
     assert.equal((await rest(served, `GET /tasks/${path}`)).status, 200);
     assert.equal((await rest(served, `POST /tasks/${path}:cancel`)).status, 200);
@@ -97,7 +97,7 @@ for (const [line, allow] of NOT_ALLOWED) {
   });
 }
 
-test('HTTP+JSON: ListTasks reads its query in both spellings, and values as what they are', async (t) => {
+test('HTTP+JSON: ListTasks reads its query in both spellings, and values as what they are [11.5-camel-case]', async (t) => {
   const served = await serve(t);
   const query = {
     filter: { contextId: 'c 1', state: 'TASK_STATE_WORKING', statusSince: Date.parse('2026-11-30T09:00:00Z') },
@@ -142,7 +142,7 @@ const REFUSED: readonly (readonly [string, unknown, readonly string[]])[] = [
   ['POST /message:send', send({ parts: [{}] }), ['message.parts[0]']],
 ];
 for (const [line, body, fields] of REFUSED) {
-  test(`HTTP+JSON: ${line.slice(0, 60)} ${JSON.stringify(body) ?? ''} answers 400 naming ${fields.join()}`, async (t) => {
+  test(`HTTP+JSON: ${line.slice(0, 60)} ${JSON.stringify(body) ?? ''} answers 400 naming ${fields.join()} [11.6-well-known, 14.1.1-validated]`, async (t) => {
     const served = await serve(t);
     const answer = await rest(served, line, body === undefined ? {} : { body });
     assert.deepEqual(assertStatus(answer, 400, 'INVALID_PARAMS'), fields);
@@ -160,7 +160,7 @@ for (const [body, reason] of [
 }
 
 for (const code of ERROR_CODES) {
-  test(`HTTP+JSON errors: ${code} has its status, reason and when to come back`, async (t) => {
+  test(`HTTP+JSON errors: ${code} has its status, reason and when to come back [11.6-typed-details, 11.6-error-info, 3.3.2-typed-details, 3.3.2-code-message, 3.3.2-temporary]`, async (t) => {
     const error = new DomainError(code, 'outward text', { retryAfterMs: 1_500, cause: new Error('secret cause') });
     const operations = scriptedOperations({ getTask: () => Promise.reject(error) });
     const answer = await rest(await serve(t, { operations }), 'GET /tasks/t1');
@@ -173,7 +173,7 @@ for (const code of ERROR_CODES) {
   });
 }
 
-test('HTTP+JSON: what is refused before authentication has the status and the form of this binding', async (t) => {
+test('HTTP+JSON: what is refused before authentication has the status and the form of this binding [7.4-codes]', async (t) => {
   const refusing = edgeOf({ authenticate: () => Promise.reject(new DomainError('UNAUTHENTICATED', 'Who?')) });
   const answer = await rest(await serve(t, { edge: refusing }), 'GET /tasks/t1');
   assertStatus(answer, 401, 'UNAUTHENTICATED');

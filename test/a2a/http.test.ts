@@ -40,7 +40,7 @@ test('HTTP: a declared gigabyte is refused before any of it comes, and the socke
   await raw.closed();
 });
 
-test('HTTP: an endless upload is refused, thrown away and never kept in memory', async (t) => {
+test('HTTP: an endless upload is refused, thrown away and never kept in memory [13.4-limits]', async (t) => {
   const served = await serve(t);
   const raw = await openRaw(t, served.port);
   raw.socket.write(head(['Transfer-Encoding: chunked']));
@@ -164,7 +164,7 @@ test('HTTP: other methods than POST answer 405', async (t) => {
   }
 });
 
-test('HTTP: calls beyond the bound and calls during a shutdown answer 503 and when to come back', async (t) => {
+test('HTTP: calls beyond the bound and calls during a shutdown answer 503 and when to come back [13.4-limit-errors]', async (t) => {
   const full = await serve(t, { limits: { maxInFlight: 0 } });
   const stopping = await serve(t);
   stopping.shutdown.abort();

@@ -50,7 +50,7 @@ const PARTS: readonly (readonly [object, string | undefined])[] = [
   [{ data: {}, mediaType: 'nonsense' }, 'message.parts[0].mediaType'],
 ];
 for (const [part, field] of PARTS) {
-  test(`input modes: ${JSON.stringify(part)} is ${field ? 'refused with -32005' : 'taken'}`, async (t) => {
+  test(`input modes: ${JSON.stringify(part)} is ${field ? 'refused with -32005' : 'taken'} [13.4-media-types]`, async (t) => {
     const served = await serve(t, { edge: edgeOf({ offer: FREE }) });
     const refusal = await refusalOf(served, send({ parts: [part] }));
     assert.deepEqual(refusal?.fields, field && [field]);
@@ -98,9 +98,9 @@ test('skills: one of the card is taken, another one is -32602, wherever it is na
   }
 });
 
-test('extensions: a call without a required one answers -32008 and names it, before its params are looked at', async (t) => {
+test('extensions: a call without a required one answers -32008 and names it, before its params are looked at [4.6.3-required, 4.6.3-no-fallback]', async (t) => {
   const served = await serve(t, { edge: edgeOf({ offer: OFFER }) });
-  for (const value of [undefined, '', 'urn:harbor:seals', 'https://harbor.example/ext/tide/v1']) {
+  for (const value of [undefined, '', 'urn:harbor:seals', 'urn:harbor:seal/v2', 'https://harbor.example/ext/tide/v1']) {
     const headers: Record<string, string> = value === undefined ? {} : { 'A2A-Extensions': value };
     for (const method of ['SendMessage', 'SendStreamingMessage', 'GetTask', 'ListTasks', 'SubscribeToTask']) {
       const answer = await call(served, method, {}, { headers });
@@ -113,7 +113,7 @@ test('extensions: a call without a required one answers -32008 and names it, bef
   assert.deepEqual(served.operations.calls, []);
 });
 
-test('extensions: with it the call is served, whatever else is activated', async (t) => {
+test('extensions: with it the call is served, whatever else is activated [4.6.3-unknown, 9.2-commas, 11.2-commas]', async (t) => {
   const served = await serve(t, { edge: edgeOf({ offer: OFFER }) });
   for (const value of ['urn:harbor:seal', 'https://other.example/x, urn:harbor:seal ,urn:y']) {
     const headers = { 'A2A-Extensions': value };

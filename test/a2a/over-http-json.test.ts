@@ -208,7 +208,7 @@ test('HTTP+JSON of the service: a call without A2A-Version speaks 0.3, which thi
   assert.equal(asked.json.id, id);
 });
 
-test('push configs of the service: they live with their task, in both bindings, and their secrets stay inside', async () => {
+test('push configs of the service: they live with their task, in both bindings, and their secrets stay inside [13.2-secrets]', async () => {
   const secrets = { token: 'hunter-two', authentication: { scheme: 'Bearer', credentials: 'hunter-three' } };
   const params = script(['complete Done.']);
   const inline = { taskPushNotificationConfig: { url: 'https://hooks.harbor.example/a', ...secrets } };

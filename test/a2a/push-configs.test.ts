@@ -59,7 +59,7 @@ function assertBoth({ overRpc, overHttp }: { overRpc: Answer; overHttp: Answer }
   assert.deepEqual(overHttp.json, result ?? {});
 }
 
-test('push configs: one is created, read, listed and deleted over both bindings, without its secrets', async (t) => {
+test('push configs: one is created, read, listed and deleted over both bindings, without its secrets [3.1.8-details, 3.1.10-gone, 3.1.10-again]', async (t) => {
   const push = pushOf();
   const served = await serve(t, { push });
   const config = { id: 'p1', url: URL, ...SECRETS };
@@ -93,7 +93,7 @@ test('push configs: an id that is missing or empty is made by us', async (t) => 
   }
 });
 
-test('push configs: a list goes in pages', async (t) => {
+test('push configs: a list goes in pages [3.1.9-all]', async (t) => {
   const push = pushOf();
   const served = await serve(t, { push });
   for (const id of ['p1', 'p2', 'p3']) push.kept.set(id, { id, taskId: 't1', url: URL });
@@ -163,7 +163,7 @@ test('push configs: with a message it cannot name another task', async (t) => {
   }
 });
 
-test('push configs: off, every way to one answers -32003 whatever else is wrong with it', async (t) => {
+test('push configs: off, every way to one answers -32003 whatever else is wrong with it [3.3.4-push]', async (t) => {
   const served = await serve(t);
   for (const line of [`POST ${CONFIGS}`, `GET ${CONFIGS}`, `GET ${CONFIGS}/p`, `DELETE ${CONFIGS}/p`]) {
     assertStatus(

@@ -55,7 +55,7 @@ async function openStream(
   return { served, raw, ...opened };
 }
 
-test('stream: every event is one data line with the envelope and the id of its sequence', async (t) => {
+test('stream: every event is one data line with the envelope and the id of its sequence [3.1.2-opens]', async (t) => {
   const frames = [FIRST, textFrame(2, 'a\r\nb'), statusFrame(3, 'TASK_STATE_COMPLETED')];
   const served = await serve(t, {
     operations: scriptedOperations({ sendStreamingMessage: async () => framesOf(...frames) }),
@@ -93,7 +93,7 @@ test('stream: line breaks of Unicode are escaped and read back', async (t) => {
   assert.equal(eventsOf(answer.text)[0]?.data.result.artifactUpdate.artifact.parts[0].text, text);
 });
 
-test('stream: a Message is the whole stream', async (t) => {
+test('stream: a Message is the whole stream [3.1.2-message]', async (t) => {
   const message = { messageId: 'r1', taskId: 't1', role: 'ROLE_AGENT', parts: [{ text: 'hello' }] } as const;
   const operations = scriptedOperations({
     sendStreamingMessage: async () => framesOf({ sequence: 3, body: { message } }, statusFrame(4, 'TASK_STATE_FAILED')),
@@ -303,7 +303,7 @@ for (const [header, lastEventId, after] of RESUMED) {
   });
 }
 
-test('stream: two readers see the same ids in the same order, and one that leaves does not disturb the other', async (t) => {
+test('stream: two readers see the same ids in the same order, and one that leaves does not disturb the other [3.5.2-independent]', async (t) => {
   const scripts: FrameScript[] = [];
   const operations = scriptedOperations({
     subscribeToTask: async (_edge, _caller, _subscription, signal) => {

@@ -75,7 +75,7 @@ const REFUSED: readonly (readonly [string, string, unknown, readonly string[]])[
   ['a number as tenant', 'GetTask', { id: 't1', tenant: 1 }, ['tenant']],
 ];
 for (const [name, method, params, fields] of REFUSED) {
-  test(`${method}: ${name} answers -32602 naming the field, and nothing is done`, async (t) => {
+  test(`${method}: ${name} answers -32602 naming the field, and nothing is done [3.3.2-validated, 3.3.2-which-parameter, 13.4-validated, 3.1.4-page-size, 5.6.1-read]`, async (t) => {
     const served = await serve(t);
     const answer = await call(served, method, params);
     assert.deepEqual(assertRefused(answer, -32602), fields, answer.text);
@@ -94,7 +94,24 @@ test('SendMessage: a number that no double holds answers -32602 naming the field
   assert.ok((await post(served, body.replace('[0]', '[1e308]'))).json.result);
 });
 
-test('SendMessage: every fault is named, but a flood of them is not answered with a flood', async (t) => {
+const GUIDED: readonly (readonly [string, unknown, RegExp])[] = [
+  ['SendMessage', send({ role: 'user' }), /must be ROLE_USER/],
+  ['SendMessage', send({ parts: [{}] }), /exactly one of text, raw, url, data/],
+  ['SendMessage', send({ contextId: 'x'.repeat(300) }), /at most 256 bytes/],
+  ['SendMessage', send({ messageId: 5 }), /expected string/],
+  ['ListTasks', { pageSize: 101 }, /<=100/],
+  ['ListTasks', { status: 'working' }, /"TASK_STATE_WORKING"/],
+  ['ListTasks', { statusTimestampAfter: 'now' }, /ISO 8601 timestamp with an offset/],
+  ['GetTask', { id: 't1', historyLength: -1 }, />=0/],
+];
+for (const [method, params, words] of GUIDED) {
+  test(`${method}: a refusal says what would be right, such as ${words.source} [3.3.2-guidance]`, async (t) => {
+    const { json } = await call(await serve(t), method, params);
+    assert.match(json.error.data[1].fieldViolations[0].description, words);
+  });
+}
+
+test('SendMessage: every fault is named, but a flood of them is not answered with a flood [3.3.2-well-known, 9.5-well-known]', async (t) => {
   const served = await serve(t);
   const both = await call(served, 'SendMessage', send({ role: 'user', messageId: '' }));
   assert.deepEqual([...assertRefused(both, -32602)].sort(), ['message.messageId', 'message.role']);
@@ -104,7 +121,7 @@ test('SendMessage: every fault is named, but a flood of them is not answered wit
   assert.deepEqual(assertRefused(parts, -32602), ['message.parts']);
 });
 
-test('SendMessage: the message reaches the operation without defaults and unknown fields', async (t) => {
+test('SendMessage: the message reaches the operation without defaults and unknown fields [5.7-unrecognized]', async (t) => {
   const served = await serve(t);
   const params = send(
     {
@@ -131,7 +148,7 @@ test('SendMessage: the message reaches the operation without defaults and unknow
   ]);
 });
 
-test('SendMessage: proto names are read, and never written', async (t) => {
+test('SendMessage: proto names are read, and never written [5.5-camel-case]', async (t) => {
   const served = await serve(t);
   const answer = await call(served, 'SendMessage', {
     message: {
@@ -158,7 +175,7 @@ test('SendMessage: proto names are read, and never written', async (t) => {
   assert.deepEqual(served.operations.callsOf('sendMessage')[0]?.[2], { returnImmediately: true, historyLength: 2 });
 });
 
-test('SendMessage: all four contents and the JSON value null survive in both directions', async (t) => {
+test('SendMessage: all four contents and the JSON value null survive in both directions [3.2.5-metadata]', async (t) => {
   const parts = [
     { text: '' },
     { raw: 'AAECAw==', filename: 'a.bin' },
@@ -175,8 +192,10 @@ test('SendMessage: all four contents and the JSON value null survive in both dir
     }),
   });
   const served = await serve(t, { operations: echo });
-  const { result } = (await call(served, 'SendMessage', send({ parts }))).json;
+  const metadata = { text: '', nothing: null, deep: [0, 1.5, false, { a: {} }], 'urn:harbor:x': 'y' };
+  const { result } = (await call(served, 'SendMessage', send({ parts, metadata }))).json;
   assert.deepEqual(incoming(served).message.parts, parts);
+  assert.deepEqual(result.task.history[0].metadata, metadata);
   assert.deepEqual(result.task.history[0].parts, parts);
   assert.deepEqual(result.task.artifacts[0].parts, parts);
 });
@@ -219,7 +238,7 @@ test('SendMessage: an escaped surrogate pair and U+FFFF are text like any other'
   assert.deepEqual(incoming(served).message.parts, [{ text: '\u{1f600}\uffff' }]);
 });
 
-test('ListTasks: params are optional, and the four fields of a result are always there', async (t) => {
+test('ListTasks: params are optional, and the four fields of a result are always there [3.1.4-page-size]', async (t) => {
   const served = await serve(t);
   const expected = { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 };
   for (const body of [rpc('ListTasks'), rpc('ListTasks', {}), rpc('ListTasks', { contextId: '', pageToken: '' })]) {
@@ -231,7 +250,7 @@ test('ListTasks: params are optional, and the four fields of a result are always
   );
 });
 
-test('ListTasks: filters arrive in the form of core', async (t) => {
+test('ListTasks: filters arrive in the form of core [5.6.1-read]', async (t) => {
   const served = await serve(t);
   await call(served, 'ListTasks', {
     context_id: 'c1',
@@ -258,7 +277,7 @@ test('ListTasks: filters arrive in the form of core', async (t) => {
   ]);
 });
 
-test('ListTasks: artifacts are a key only when they are asked for', async (t) => {
+test('ListTasks: artifacts are a key only when they are asked for [3.1.4-no-artifacts, 3.1.4-artifacts]', async (t) => {
   const tasks = [taskIn('TASK_STATE_COMPLETED')];
   const operations = scriptedOperations({
     listTasks: async () => ({ tasks, totalSize: 1, pageSize: 1, nextPageToken: '' }),

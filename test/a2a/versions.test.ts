@@ -23,14 +23,14 @@ const ROVO_LIKE = edgeOf({ defaultVersion: '1.0', versions: ['1.0'], legacyHint:
 const LEGACY_MESSAGE = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
 
 for (const version of ['1.0', ' 1.0 ', '1.0.7']) {
-  test(`A2A-Version: ${JSON.stringify(version)} is 1.0`, async (t) => {
+  test(`A2A-Version: ${JSON.stringify(version)} is 1.0 [3.6-patch-ignored]`, async (t) => {
     const answer = await call(await serve(t), 'GetTask', { id: 't1' }, { headers: { 'A2A-Version': version } });
     assert.equal(answer.json.result.status.state, 'TASK_STATE_COMPLETED');
   });
 }
 
 for (const version of ['2.0', '1.1', '1', 'abc', '1.0, 1.0', '10.0']) {
-  test(`A2A-Version: ${version} answers -32009 on every method, also on one that does not exist`, async (t) => {
+  test(`A2A-Version: ${version} answers -32009 on every method, also on one that does not exist [3.6.2-not-supported]`, async (t) => {
     const served = await serve(t);
     for (const method of ['GetTask', 'Foo', 'message/send']) {
       const answer = await call(served, method, { id: 't1' }, { headers: { 'A2A-Version': version } });

@@ -6,7 +6,7 @@ import { assigned, done, item, mentioned, run, site } from './brief-fixture.ts';
 import { agentMessage, earlierTask, fakeTurn, runTurn, userMessage } from './fake-turn.ts';
 
 describe('briefAgent on an assignment', () => {
-  it('streams the brief as one artifact while it reads, and ends with a draft', async () => {
+  it('streams the brief as one artifact while it reads, and ends with a draft [3.7-artifacts]', async () => {
     const ran = await run({ invocation: assigned });
     assert.equal(ran.state, 'TASK_STATE_COMPLETED');
     assert.deepEqual(ran.progress, [

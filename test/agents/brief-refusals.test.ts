@@ -103,7 +103,7 @@ describe('briefAgent and hostile texts', () => {
     },
   );
 
-  it('notify nobody, break no fold and start no heading', async () => {
+  it('notify nobody, break no fold and start no heading [14.1.1-injection]', async () => {
     const ran = await run({ jira, invocation: mentioned(`${evil} status who due blockers subtasks comments next`) });
     for (const text of [ran.text, ran.artifact]) {
       assert.doesNotMatch(text.replace(/\\[\s\S]/g, 'x'), /\]\(\s*~/);

@@ -96,7 +96,7 @@ describe('checkUpdate refuses', () => {
     ],
   ];
   for (const [name, value, message] of malformed) {
-    it(`${name}, saying what is wrong without the value`, () => {
+    it(`${name}, saying what is wrong without the value [4.1.7-parts]`, () => {
       assert.throws(
         () => checkUpdate(value),
         (error) => error instanceof TypeError && message.test(error.message) && !/sk.live/.test(error.message),

@@ -172,7 +172,7 @@ describe('CancelTask', () => {
     assert.equal(outcomes.size, 2, 'both outcomes were seen');
   });
 
-  it('a finished and an unknown task are refused', async (t) => {
+  it('a finished and an unknown task are refused [3.1.5-ended]', async (t) => {
     const core = await createCore(t, {
       agent: async function* () {
         yield { state: 'TASK_STATE_COMPLETED' };

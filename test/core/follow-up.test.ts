@@ -237,14 +237,14 @@ describe('a context', () => {
     assert.equal(second.status.state, 'TASK_STATE_INPUT_REQUIRED');
   });
 
-  it('A2A: every message without a task is a task of its own', async (t) => {
+  it('A2A: every message without a task is a task of its own [3.4.2-unique]', async (t) => {
     const client = createClient(await createCore(t, { agent: asking }));
     const [one, two] = await Promise.all(['a', 'b'].map((text) => client.send(text, { contextId: 'c1' })));
     assert.notEqual(one?.id, two?.id);
     assert.equal(one?.contextId, two?.contextId);
   });
 
-  it('earlier() shows the caller’s other tasks of it: newest first, with history and status, without artifacts', async (t) => {
+  it('earlier() shows the caller’s other tasks of it: newest first, with history and status, without artifacts [3.4.1-session, 3.4.3-context]', async (t) => {
     const seen: string[] = [];
     const core = await createCore(t, {
       agent: async function* ({ message, earlier }) {

@@ -17,7 +17,7 @@ const parking: Agent['run'] = async function* () {
 };
 
 describe('the janitor', () => {
-  it('purges tasks that ended long enough ago, with their message ids, and no other', async (t) => {
+  it('purges tasks that ended long enough ago, with their message ids, and no other [13.4-retention]', async (t) => {
     const clock = createManualClock();
     const core = await createCore(t, { clock, agent: completing, retentionMs: 600_000 });
     const client = createClient(core);

@@ -34,12 +34,12 @@ async function createSite(t: TestContext, clock: ManualClock = createManualClock
 }
 
 describe('ListTasks', () => {
-  it('an empty list has all four fields', async (t) => {
+  it('an empty list has all four fields [3.1.4-fields]', async (t) => {
     const { list } = await createSite(t);
     assert.deepEqual(await list(), { tasks: [], totalSize: 0, pageSize: 50, nextPageToken: '' });
   });
 
-  it('newest status first, a page after the other, each task once, also when many share a millisecond', async (t) => {
+  it('newest status first, a page after the other, each task once, also when many share a millisecond [3.1.4-order, 3.1.4-cursor]', async (t) => {
     const { client, clock, pages, list } = await createSite(t);
     const sent: string[] = [];
     for (let index = 0; index < 23; index += 1) {
@@ -69,7 +69,7 @@ describe('ListTasks', () => {
     assert.equal((await list({ historyLength: 0 })).tasks.length, 3);
   });
 
-  it('artifacts only on request, then always; history as long as asked for', async (t) => {
+  it('artifacts only on request, then always; history as long as asked for [3.1.4-history]', async (t) => {
     const { client, list } = await createSite(t);
     const { id: taskId } = await client.send('ask');
     await client.send('answer', { taskId });
@@ -80,7 +80,7 @@ describe('ListTasks', () => {
     assert.equal('history' in ((await list({ historyLength: 0 })).tasks[0] ?? {}), false);
   });
 
-  it('filters by context, state and time of the status', async (t) => {
+  it('filters by context, state and time of the status [3.1.4-filters]', async (t) => {
     const { client, clock, list } = await createSite(t);
     const early = await client.send('a', { contextId: 'c1' });
     clock.advance(1_000);

@@ -12,7 +12,7 @@ const replying: Agent['run'] = async function* () {
 };
 
 describe('a reply', () => {
-  it('blocking: the answer is a Message that names the stored, completed task', async (t) => {
+  it('blocking: the answer is a Message that names the stored, completed task [3.1.1-answer, 4.1.4-agent-context]', async (t) => {
     const client = createClient(await createCore(t, { agent: replying }));
     const answer = await client.answer('hi', { messageId: 'm1' });
     assert.ok('message' in answer);
@@ -108,7 +108,7 @@ describe('the first frame of a stream that may be a Message', () => {
   });
 
   for (const said of [{ message: 'on it' }, {}]) {
-    it(`is a Task at once when the agent says ${said.message ? 'something else' : 'only that it works'}`, async (t) => {
+    it(`is a Task at once when the agent says ${said.message ? 'something else' : 'only that it works'} [3.1.2-progress]`, async (t) => {
       const gate = createGate();
       const core = await createCore(t, {
         clock: createManualClock(),

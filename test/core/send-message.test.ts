@@ -22,7 +22,7 @@ function echo(): { readonly run: Agent['run']; runs: number } {
 }
 
 describe('SendMessage', () => {
-  it('blocking: answers the finished task with history and artifact', async (t) => {
+  it('blocking: answers the finished task with history and artifact [3.2.2-blocking]', async (t) => {
     const client = createClient(await createCore(t, { agent: echo().run }));
     const task = await client.send('hi');
     assert.equal(task.status.state, 'TASK_STATE_COMPLETED');
@@ -32,7 +32,7 @@ describe('SendMessage', () => {
     assert.deepEqual(await client.get(task.id), task);
   });
 
-  it('returnImmediately: answers before the agent is done', async (t) => {
+  it('returnImmediately: answers before the agent is done [3.2.2-immediately]', async (t) => {
     const gate = createGate();
     const core = await createCore(t, {
       agent: async function* () {
@@ -143,7 +143,7 @@ describe('SendMessage', () => {
     assert.deepEqual([...historyTexts(task)].sort(), ['a', 'b', 'c']);
   });
 
-  it('historyLength trims the answer, not the store', async (t) => {
+  it('historyLength trims the answer, not the store [3.1.3-history, 3.2.2-history, 3.2.4-none]', async (t) => {
     const core = await createCore(t, {
       agent: async function* ({ task }) {
         const asked = (task.history ?? []).length;
@@ -162,7 +162,7 @@ describe('SendMessage', () => {
 });
 
 describe('SendStreamingMessage', () => {
-  it('starts with the Task, then brings every update in order, and ends', async (t) => {
+  it('starts with the Task, then brings every update in order, and ends [3.1.2-task-first, 3.1.2-ends]', async (t) => {
     for (const profile of [A2A, ROVO]) {
       const client = createClient(await createCore(t, { agent: echo().run }), { profile });
       const frames = await collect(await client.stream('hi'));

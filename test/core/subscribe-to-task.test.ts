@@ -28,7 +28,7 @@ async function parkedTask(t: TestContext) {
 }
 
 describe('SubscribeToTask', () => {
-  it('of a running task: the Task as it is, then every later event, then the end', async (t) => {
+  it('of a running task: the Task as it is, then every later event, then the end [3.1.6-task-first, 3.1.6-ends]', async (t) => {
     for (const profile of ['a2a', 'rovo'] as const) {
       const site = await parkedTask(t);
       await site.a2a.start('this', { taskId: site.taskId });
@@ -54,7 +54,7 @@ describe('SubscribeToTask', () => {
     assert.deepEqual(statesOf(await collect(await rovo.subscribe(taskId))), ['Task INPUT_REQUIRED']);
   });
 
-  it('of a finished task: an error on A2A, the Task and the end on Rovo', async (t) => {
+  it('of a finished task: an error on A2A, the Task and the end on Rovo [3.1.6-terminal]', async (t) => {
     const { a2a, rovo, taskId, gate } = await parkedTask(t);
     gate.open();
     await a2a.send('this', { taskId });

@@ -61,7 +61,7 @@ async function createSite(
 }
 
 describe('a user token', () => {
-  it('that came with the message is used and forgotten with the last live task', async (t) => {
+  it('that came with the message is used and forgotten with the last live task [7.6.4-later]', async (t) => {
     const { core, as } = await createSite(t);
     const client = as('good');
     assert.equal(statusText(await client.send('start')), 'read with good');

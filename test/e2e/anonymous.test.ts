@@ -67,7 +67,7 @@ test('agent card: Host and forwarding headers of a request change nothing in it,
   assert.deepEqual([fresh.status, fresh.text], [304, '']);
 });
 
-test('agent card: behind TLS it names PUBLIC_URL and nothing that the process listens on', async () => {
+test('agent card: behind TLS it names PUBLIC_URL and nothing that the process listens on [8.4.3-secure-keys, 14.3-no-secrets]', async () => {
   const service = await world.start({ ...world.issuer.env, ...BEHIND_TLS });
   const text = await (await fetch(`${service.origin}/.well-known/agent-card.json`)).text();
   const { supportedInterfaces, signatures } = JSON.parse(text) as {
@@ -80,7 +80,7 @@ test('agent card: behind TLS it names PUBLIC_URL and nothing that the process li
   assert.equal(header.jku, 'https://agent.example/base/.well-known/jwks.json');
 });
 
-test('Strict-Transport-Security: every answer has it where callers come over TLS, none where they do not', async () => {
+test('Strict-Transport-Security: every answer has it where callers come over TLS, none where they do not [13.4-hsts]', async () => {
   const behind = await world.start({ ...world.issuer.env, ...BEHIND_TLS, DATABASE_URL: 'sqlite:./strict.db' });
   const authorization = `Bearer ${await world.issuer.token('alice')}`;
   const modern = { 'a2a-version': '1.0', authorization };
@@ -100,7 +100,7 @@ test('Strict-Transport-Security: every answer has it where callers come over TLS
   }
 });
 
-test('A2A-Version: a call without one, or with an empty one, speaks 0.3; the query form says otherwise', async () => {
+test('A2A-Version: a call without one, or with an empty one, speaks 0.3; the query form says otherwise [3.6.2-empty, 3.6.2-semantics]', async () => {
   const params = legacyMessage('complete Done.');
   for (const headers of [{}, { 'a2a-version': '' }]) {
     const answer = await plainCall(`${world.service().origin}/a2a`, { method: 'message/send', params, headers });
@@ -115,7 +115,7 @@ test('A2A-Version: a call without one, or with an empty one, speaks 0.3; the que
   assert.equal(query.json?.result?.task?.status.state, 'TASK_STATE_COMPLETED');
 });
 
-test('A2A-Version: with 0.3 off a call without one answers -32009 and says what to send', async () => {
+test('A2A-Version: with 0.3 off a call without one answers -32009 and says what to send [3.3.2-actionable]', async () => {
   const service = await world.start({ A2A_VERSIONS: '1.0', DATABASE_URL: 'sqlite:./versions.db' });
   for (const method of ['SendMessage', 'message/send']) {
     const answer = await plainCall(`${service.origin}/a2a`, { method, params: legacyMessage('complete') });

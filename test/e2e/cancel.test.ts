@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('CancelTask: a running and a parked task answer CANCELED, and stay so', async () => {
+test('CancelTask: a running and a parked task answer CANCELED, and stay so [3.3.1-cancel]', async () => {
   for (const caller of callers) {
     const place = world.outside.place({ closed: true });
     const running = await caller.start([`call ${place.name}`, 'complete Too late.']);

@@ -65,7 +65,7 @@ test('a job of 1,000 s over the stream: we end it cleanly before 900 s, the task
   await Promise.all([play(jira), play(alice)]);
 });
 
-test('an agent that asks at once: HTTP 200 and the Task with the question in under a second, sent and streamed', async () => {
+test('an agent that asks at once: HTTP 200 and the Task with the question in under a second, sent and streamed [3.2.2-blocking]', async () => {
   for (const caller of [jira, alice]) {
     const sent = await caller.send(['ask Which one?']);
     assert.deepEqual([sent.status, sent.faults], [200, []]);

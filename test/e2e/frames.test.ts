@@ -91,7 +91,7 @@ for (const [index, edge] of ['/rovo/a2a', '/a2a'].entries()) {
       assert.match(statusText(stream.task), /GetTask has the whole/, 'a status that was cut says so');
     });
 
-    test(`${edge}: 3,000 chunks come in order, once each, and the artifact is one`, async () => {
+    test(`${edge}: 3,000 chunks come in order, once each, and the artifact is one [4.1.7-unique]`, async () => {
       const stream = await caller().stream(['chunks log 3000 100', 'complete Done.']);
       assertWhole(stream, chunksOf(3_000, 100));
       const ids = stream.frames.map(({ id }) => Number(id));

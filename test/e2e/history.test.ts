@@ -28,7 +28,7 @@ async function list(caller: Caller, params: object): Promise<List> {
   return answer.result as List;
 }
 
-test('historyLength: SendMessage and GetTask show the newest messages, the store keeps all', async () => {
+test('historyLength: SendMessage and GetTask show the newest messages, the store keeps all [3.1.3-history, 3.2.4-none]', async () => {
   let task = (await alice.send(['ask One?'])).task;
   for (const question of ['Two?', 'Three?', 'Four?']) {
     task = (await alice.send([`ask ${question}`], { taskId: String(task?.id) })).task;
@@ -50,7 +50,7 @@ test('historyLength: SendMessage and GetTask show the newest messages, the store
   }
 });
 
-test('taskId: an unknown one answers -32001 and makes nothing', async () => {
+test('taskId: an unknown one answers -32001 and makes nothing [3.4.2-unknown]', async () => {
   for (const caller of [alice, jira]) {
     const { totalSize } = await list(caller, {});
     for (const taskId of ['nope', randomUUID()]) {
@@ -60,7 +60,7 @@ test('taskId: an unknown one answers -32001 and makes nothing', async () => {
   }
 });
 
-test('taskId: with another contextId it answers -32602 and writes nothing; alone, the context is inferred', async () => {
+test('taskId: with another contextId it answers -32602 and writes nothing; alone, the context is inferred [3.4.3-mismatch, 3.4.3-inferred]', async () => {
   const { task } = await alice.send(['ask Which one?']);
   const taskId = String(task?.id);
   const wrong = await alice.send(['complete Wrong.'], { taskId, contextId: 'other' });
@@ -70,7 +70,25 @@ test('taskId: with another contextId it answers -32602 and writes nothing; alone
   assert.deepEqual([right.task?.contextId, right.task?.status.state], [task?.contextId, 'TASK_STATE_COMPLETED']);
 });
 
-test('a message to a finished task: -32004 on /a2a, and its id is not used up', async () => {
+test('contextId: one that we made is in the task, in the message and on the stream [3.4.1-generated]', async () => {
+  for (const caller of [alice, jira]) {
+    const made = new Set<string>();
+    for (const line of ['complete Done.', 'ask Which one?', 'reply Hello.']) {
+      const answer = await caller.send([line]);
+      const [first] = (await caller.stream([line])).frames;
+      for (const contextId of [
+        (answer.task ?? answer.message)?.contextId,
+        (first?.frame.task ?? first?.frame.message)?.contextId,
+      ]) {
+        assert.match(contextId ?? '', /^\S+$/, line);
+        made.add(contextId ?? '');
+      }
+    }
+    assert.equal(made.size, 6, 'each its own');
+  }
+});
+
+test('a message to a finished task: -32004 on /a2a, and its id is not used up [3.1.1-terminal]', async () => {
   const { task } = await alice.send(['complete Done.']);
   const messageId = randomUUID();
   const late = await alice.send(['complete Late.'], { taskId: String(task?.id), messageId });
@@ -91,7 +109,7 @@ test('a retry in Jira: with the context of a finished task, known or not, it is 
   assert.equal((await jira.send(['complete'], { taskId })).error?.code, -32001);
 });
 
-test('ListTasks: without tasks all four fields are there, and artifacts are a key only when asked for', async () => {
+test('ListTasks: without tasks all four fields are there, and artifacts are a key only when asked for [3.1.4-fields]', async () => {
   const nobody = createCaller(await world.a2a('nobody'), '/a2a');
   assert.deepEqual(await list(nobody, {}), { tasks: [], totalSize: 0, pageSize: 50, nextPageToken: '' });
   await nobody.send(['artifact a plain 10', 'complete Done.']);
@@ -101,7 +119,7 @@ test('ListTasks: without tasks all four fields are there, and artifacts are a ke
   assert.equal(full?.artifacts?.length, 1);
 });
 
-test('ListTasks: a task that moves while somebody pages loses nobody else, and the pages end', async () => {
+test('ListTasks: a task that moves while somebody pages loses nobody else, and the pages end [3.1.4-token]', async () => {
   const carol = createCaller(await world.a2a('carol'), '/a2a');
   const ids: string[] = [];
   for (let made = 0; made < 9; made += 1) ids.push(String((await carol.send(['ask Which one?'])).task?.id));
@@ -130,7 +148,7 @@ test('ListTasks: a task that moves while somebody pages loses nobody else, and t
   assert.equal(foreign.error?.code, -32602, 'a page token is its caller’s');
 });
 
-test('a status with words names its task and its context, and no id is empty', async () => {
+test('a status with words names its task and its context, and no id is empty [4.1.4-agent-context]', async () => {
   for (const caller of [alice, jira]) {
     for (const line of ['complete Done.', 'ask Which one?', 'reject No.', 'throw something']) {
       const stream = await caller.stream([line]);
@@ -145,7 +163,7 @@ test('a status with words names its task and its context, and no id is empty', a
   }
 });
 
-test('timestamps: UTC with milliseconds, and never going back within a task', async () => {
+test('timestamps: UTC with milliseconds, and never going back within a task [5.6.1-utc, 5.6.1-milliseconds]', async () => {
   const stream = await alice.stream(['say One.', 'say Two.', 'say Three.', 'complete Done.']);
   const times = stream.frames.flatMap(
     ({ frame }) => frame.task?.status.timestamp ?? frame.statusUpdate?.status.timestamp ?? [],

@@ -55,7 +55,7 @@ describe('lifecycle', () => {
     assert.equal((await client.chat('complete').sync()).task?.status.state, 'TASK_STATE_COMPLETED');
   });
 
-  test('uninstall: running work is stopped, every call is refused, a late installed event changes nothing', async () => {
+  test('uninstall: running work is stopped, every call is refused, a late installed event changes nothing [13.4-revoked]', async () => {
     const { client } = openSite();
     const place = world.outside.place({ closed: true });
     const streaming = client.chat(`call ${place.name}\ncomplete Too late.`).stream({ limitMs: 20_000 });
@@ -103,7 +103,7 @@ describe('lifecycle', () => {
 });
 
 describe('the user’s token', () => {
-  test('one that expires while the agent works ends in AUTH_REQUIRED, and a poll with a fresh one lets it go on', async () => {
+  test('one that expires while the agent works ends in AUTH_REQUIRED, and a poll with a fresh one lets it go on [7.6.1-out-of-band]', async () => {
     const { site, client } = openSite();
     const place = world.outside.place({ closed: true });
     const token = site.newToken('alice');
@@ -156,7 +156,7 @@ describe('the user’s token', () => {
     assert.deepEqual(other.requests(), []);
   });
 
-  test('it is in no answer, in no log and in no file of the database', async () => {
+  test('it is in no answer, in no log and in no file of the database [13.4-secrets]', async () => {
     const { site, client } = openSite();
     const token = site.newToken('alice');
     const place = world.outside.place({ closed: true });

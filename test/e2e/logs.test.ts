@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('logs: at debug level a busy day leaves no token and no word that people or the agent wrote', async () => {
+test('logs: at debug level a busy day leaves no token and no word that people or the agent wrote [13.4-clean-logs, 13.4-little-logged]', async () => {
   const secrets = await playBusyDay(world);
   const output = world.output();
   for (const event of ['rovo.authenticated', 'rovo.refused', 'turn.failed', 'turn.lost', 'task.transition']) {

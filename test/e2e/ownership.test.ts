@@ -84,7 +84,7 @@ const EDGES: readonly (readonly [string, () => Promise<{ owner: Caller; stranger
 
 for (const [edge, open] of EDGES) {
   describe(`ownership on ${edge}`, () => {
-    test(`${edge}: no call of anybody else reads, cancels, subscribes to or continues a running task, byte for byte`, async () => {
+    test(`${edge}: no call of anybody else reads, cancels, subscribes to or continues a running task, byte for byte [3.3.2-no-hint, 3.3.2-same, 13.1-scoped, 13.1-get]`, async () => {
       const { owner, strangers } = await open();
       const place = world.outside.place({ closed: true });
       const taskId = await owner.start([`call ${place.name}`, 'complete Done.']);
@@ -96,7 +96,7 @@ for (const [edge, open] of EDGES) {
       assert.equal(done.history?.length, 1, 'nobody wrote into it');
     });
 
-    test(`${edge}: the same for a task that waits for its user and for one that has ended, and no list shows them`, async () => {
+    test(`${edge}: the same for a task that waits for its user and for one that has ended, and no list shows them [3.1.4-own-tasks, 13.1-list, 13.1-without-filter]`, async () => {
       const { owner, strangers } = await open();
       const asked = await owner.send(['ask Which one?']);
       const ended = await owner.send(['complete Done.']);
@@ -126,7 +126,7 @@ for (const [edge, open] of EDGES) {
       }
     });
 
-    test(`${edge}: the owner finds a task at once and every time, at both processes`, async () => {
+    test(`${edge}: the owner finds a task at once and every time, at both processes [3.4.2-returned]`, async () => {
       const { owner } = await open();
       const other = edge === '/a2a' ? await world.a2a('alice', { service: second }) : world.jira(second);
       for (let round = 0; round < 5; round += 1) {

@@ -9,7 +9,7 @@ import { script, startWorld, type World } from './world.ts';
 let world: World;
 let alice: JiraClient;
 before(async () => {
-  world = await startWorld({ agent: 'rerun', settings: { MAX_BODY_BYTES: '2000000' } });
+  world = await startWorld({ agent: 'rerun', settings: { MAX_BODY_BYTES: '2000000', LOG_LEVEL: 'debug' } });
   alice = await world.a2a('alice');
 });
 after(() => world.close());
@@ -68,7 +68,7 @@ const FAULTY: readonly (readonly [string, string, (message: Message) => unknown]
   ['no message', 'message', () => undefined],
 ];
 for (const [name, field, change] of FAULTY) {
-  test(`SendMessage: ${name} answers -32602 naming the field, runs nothing and leaves no trace`, async () => {
+  test(`SendMessage: ${name} answers -32602 naming the field, runs nothing and leaves no trace [5.7-missing, 3.4.1-refused]`, async () => {
     const before = await totalSize();
     const place = world.outside.place();
     const params = script([`call ${place.name}`, 'complete']);
@@ -88,7 +88,7 @@ test('SendMessage: without params answers -32602', async () => {
   assert.equal((await alice.rpc('SendMessage', undefined)).error?.code, -32602);
 });
 
-test('SendMessage: a messageId of any form is a messageId', async () => {
+test('SendMessage: a messageId of any form is a messageId [14.1.1-injection]', async () => {
   for (const messageId of ['msg-1', "'; drop table task; --", '0', 'é🏮', `${'x'.repeat(255)}y`]) {
     const answer = await alice.rpc('SendMessage', script(['complete'], { messageId }));
     assert.equal(answer.task?.status.state, 'TASK_STATE_COMPLETED', messageId);
@@ -101,6 +101,22 @@ test('SendMessage: a data part whose value is null is there in GetTask', async (
   const sent = await alice.rpc('SendMessage', { message: { ...params.message, parts } });
   const got = await alice.get(String(sent.task?.id));
   assert.deepEqual(got.task?.history?.[0]?.parts, parts);
+});
+
+test('SendMessage: the service goes to no URL of a message [14.1.1-files]', async () => {
+  const place = world.outside.place();
+  const params = script(['complete']);
+  const parts = [
+    ...params.message.parts,
+    { url: `${world.outside.url}/${place.name}`, mediaType: 'text/plain' },
+    { url: 'file:///etc/passwd' },
+  ];
+  const sent = await alice.rpc('SendMessage', { message: { ...params.message, parts } });
+  assert.equal(sent.task?.status.state, 'TASK_STATE_COMPLETED');
+  assert.deepEqual((await alice.get(String(sent.task?.id))).task?.history?.[0]?.parts, parts);
+  const own = await alice.rpc('SendMessage', script([`call ${place.name}`, 'complete']));
+  assert.equal(own.task?.status.state, 'TASK_STATE_COMPLETED');
+  assert.equal(place.calls.length, 1, 'only the agent’s own call came');
 });
 
 test('GetTask: an id of 1 MB is refused quickly, is not echoed and not in the log', async () => {
@@ -142,7 +158,7 @@ test('body: a declared gigabyte is refused before a byte of it, and the socket i
   assert.match(text, /^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n[\s\S]*"code":-32600/);
 });
 
-test('answers: SendMessage, stream frames and Task hold fields of the protocol only', async () => {
+test('answers: SendMessage, stream frames and Task hold fields of the protocol only [5.5-camel-case, 5.5-enums, 5.7-present, A.2-current, A.2.1-no-kind]', async () => {
   const params = script(['artifact brief plain 100', 'complete Done.']);
   const stream = await alice.streamRpc('SendStreamingMessage', params);
   assert.deepEqual(stream.faults, []);
@@ -151,7 +167,7 @@ test('answers: SendMessage, stream frames and Task hold fields of the protocol o
   assert.deepEqual(got.faults, []);
 });
 
-test('no token: 401 with a challenge and a JSON body, no task and no look at the keys', async () => {
+test('no token: 401 with a challenge and a JSON body, no task and no look at the keys [3.3.2-challenge, 3.3.2-scheme, 7.4-challenge]', async () => {
   const before = [await totalSize(), world.issuer.jwks.requests()];
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: script(['complete']) });
   const answer = await plainPost(`${world.service().origin}/a2a`, body, { 'a2a-version': '1.0' });

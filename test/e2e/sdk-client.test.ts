@@ -84,7 +84,7 @@ test('SDK client: a follow-up answers the question, a message answer is a messag
   assert.deepEqual(said.parts[0]?.content, { $case: 'text', value: 'Hello.' });
 });
 
-test('SDK client: our errors are its own', async () => {
+test('SDK client: our errors are its own [3.3.2-errors]', async () => {
   const done = await client.sendMessage(message('complete Done.'));
   assert.ok('status' in done);
   await assert.rejects(client.getTask(GetTaskRequest.fromJSON({ id: randomUUID() })), TaskNotFoundError);

@@ -63,6 +63,23 @@ describe('a running service', () => {
     assert.match(await metrics.text(), /^a2a_executions_waiting \d+$/m);
   });
 
+  test('service: its metrics tell what is accepted, what is called and what is refused, by edge [13.4-monitored]', async () => {
+    const jira = world.jira();
+    const { task } = await jira.chat('ask Which one?').sync();
+    await jira.chat('complete Done.').sync();
+    await jira.cancel(String(task?.id));
+    await jira.get('none', { authorization: null });
+    const text = await (await get('/metrics', { authorization: 'Bearer ops-secret' })).text();
+    for (const line of [
+      'a2a_messages_accepted_total{edge="rovo",kind="create"} 2',
+      'a2a_requests_total{edge="rovo",method="SendMessage",outcome="ok"} 2',
+      'a2a_requests_total{edge="rovo",method="CancelTask",outcome="ok"} 1',
+      'a2a_requests_total{edge="rovo",method="none",outcome="http-401"} 1',
+    ]) {
+      assert.ok(text.split('\n').includes(line), `${line} in\n${text}`);
+    }
+  });
+
   test('service: an unknown path is a JSON 404, without an edge its routes are too', async () => {
     const answer = await get('/rovo/unknown');
     assert.equal(answer.status, 404);
@@ -102,11 +119,17 @@ describe('a running service', () => {
   test('SIGTERM: a second one ends the service at once, whatever still runs', async () => {
     const service = await world.start({ DATABASE_URL: 'sqlite:./hurried.db' });
     const place = world.outside.place({ closed: true });
-    await world.jira(service).chat(`call ${place.name}`).sync({ limitMs: 100 });
+    // Its connection dies with the service.
+    const sent = world
+      .jira(service)
+      .chat(`call ${place.name}`)
+      .sync()
+      .catch(() => undefined);
     await place.reached();
     service.signal('SIGTERM');
     await service.logged('service.stopping');
     service.signal('SIGTERM');
     assert.equal(await service.exited(), 1);
+    await sent;
   });
 });

@@ -124,7 +124,7 @@ const REFUSED_JWTS: Readonly<Record<string, TokenChanges>> = {
 
 describe('tokens of the generic edge', () => {
   for (const [name, changes] of Object.entries(REFUSED_JWTS)) {
-    test(`/a2a: a token ${name} answers 401`, async () => {
+    test(`/a2a: a token ${name} answers 401 [3.3.2-unauthenticated]`, async () => {
       const alice = await world.a2a('alice', changes);
       assertRefused(await alice.rpc('SendMessage', script(['complete'])), 'a2a');
     });

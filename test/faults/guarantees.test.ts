@@ -15,11 +15,15 @@ function named(section: string) {
   return [...section.matchAll(/^- `(test\/[^`]+)`: (.+)$/gm)].map(([, file = '', name = '']) => ({ file, name }));
 }
 
-/** Titles of the tests in a source file; what is filled in when it runs is shown as `…`. */
+/** Titles of the tests in a source file without the requirements that they cite; what is filled in is shown as `…`. */
 function titles(file: string): readonly string[] {
   const source = readFileSync(join(ROOT, file), 'utf8');
   return [...source.matchAll(/\b(?:test|it)\(\s*(?:'((?:\\.|[^'\\])*)'|`((?:\\.|[^`\\])*)`)/g)].map(
-    ([, plain, template]) => (plain ?? template ?? '').replace(/\$\{[^}]*\}/g, '…').replace(/\\(.)/g, '$1'),
+    ([, plain, template]) =>
+      (plain ?? template ?? '')
+        .replace(/\$\{[^}]*\}/g, '…')
+        .replace(/\\(.)/g, '$1')
+        .replace(/ \[[^\]]+\]$/, ''),
   );
 }
 

@@ -172,7 +172,7 @@ describe('key set: age', () => {
     assert.equal(await outcome(keys, kid), 'found');
   });
 
-  test('the reload in the background takes withdrawn keys away without a request asking', async () => {
+  test('the reload in the background takes withdrawn keys away without a request asking [13.4-revoked]', async () => {
     const { ring, host, clock, keys, attempts } = await setUp();
     const old = ring.current().kid;
     await outcome(keys, old);

@@ -48,7 +48,7 @@ async function stateOf(caller: Caller, taskId: string): Promise<string | undefin
   return (await caller.client.get(taskId)).task?.status.state;
 }
 
-test('ops tasks cancel: stops the agent in the other process; the caller reads who did it, the audit why', async () => {
+test('ops tasks cancel: stops the agent in the other process; the caller reads who did it, the audit why [13.4-audit]', async () => {
   const place = world.outside.place({ closed: true });
   const taskId = await alice.start([`call ${place.name}`, 'complete Too late.']);
   await place.reached();

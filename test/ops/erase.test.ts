@@ -38,7 +38,7 @@ function placesOf(text: string): readonly string[] {
   }
 }
 
-test('ops erase: a person goes from the whole database with what runs for them; others stay', async () => {
+test('ops erase: a person goes from the whole database with what runs for them; others stay [13.4-deletion]', async () => {
   const [zoe, zoeElsewhere, bob] = [
     await caller('zoe-4711', 't1'),
     await caller('zoe-4711', 't2'),

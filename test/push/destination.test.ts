@@ -26,7 +26,7 @@ const PRIVATE = [
   ...['localhost', 'LOCALHOST', 'localhost.', 'db.localhost', 'intranet'],
 ];
 for (const host of PRIVATE) {
-  test(`push destination: ${host} leads to a private address`, () => {
+  test(`push destination: ${host} leads to a private address [13.2-destination]`, () => {
     assert.equal(destinationFault(`https://${host}/x`, NOBODY), 'must not lead to a private address');
   });
 }
@@ -44,7 +44,8 @@ const OTHERS: readonly (readonly [string, RegExp])[] = [
   [`https://hooks.harbor.example/${'x'.repeat(2_048)}`, /at most 2048 characters/],
 ];
 for (const [url, fault] of OTHERS) {
-  test(`push destination: ${url.slice(0, 50)} is none`, () => assert.match(destinationFault(url, NOBODY) ?? '', fault));
+  test(`push destination: ${url.slice(0, 50)} is none [13.2-https]`, () =>
+    assert.match(destinationFault(url, NOBODY) ?? '', fault));
 }
 
 test('push destination: an allowed host may be private and without https, another port of it may not', () => {

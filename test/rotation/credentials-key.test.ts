@@ -78,7 +78,7 @@ function sealedWith(): ReadonlyMap<string, string> {
 
 const sealedFor = (person: string) => sealedWith().get(world.atlassian.site.records.person(person).accountId);
 
-test('CREDENTIALS_KEY: a new key goes in front while tasks run, wait and are parked, and none of them notices', async (t) => {
+test('CREDENTIALS_KEY: a new key goes in front while tasks run, wait and are parked, and none of them notices [13.4-rotated]', async (t) => {
   const door = world.outside.place({ closed: true });
   const reading = [`call ${door.name}`, 'read SHOP-1', 'complete Read.'];
   // More than run at a time: the others wait in the queue over the restart.

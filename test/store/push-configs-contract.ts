@@ -36,7 +36,7 @@ export function pushConfigsContract(label: string, open: (t: TestContext) => Pro
     assert.deepEqual((await configs.list(ALICE, 't2', { limit: 10 })).configs, [{ ...bare, taskId: 't2' }]);
   });
 
-  test(`${label} push configs: pages go by id, each one once`, async (t) => {
+  test(`${label} push configs: pages go by id, each one once [3.1.9-all]`, async (t) => {
     const { configs, ...subject } = await open(t);
     await accept(subject, { id: 't1' });
     for (const id of ['b', 'a', 'c', 'B', 'é']) await configs.put(ALICE, { id, taskId: 't1', url: URL });
@@ -50,7 +50,7 @@ export function pushConfigsContract(label: string, open: (t: TestContext) => Pro
     assert.deepEqual(seen, ['B', 'a', 'b', 'c', 'é']);
   });
 
-  test(`${label} push configs: somebody else's task is a missing one, in every operation`, async (t) => {
+  test(`${label} push configs: somebody else's task is a missing one, in every operation [3.1.8-refused]`, async (t) => {
     const { configs, ...subject } = await open(t);
     await accept(subject, { id: 't1' });
     await configs.put(ALICE, { id: 'p1', taskId: 't1', url: URL });
@@ -101,7 +101,7 @@ export function pushConfigsContract(label: string, open: (t: TestContext) => Pro
     assert.equal((await configs.list(ALICE, 't1', { limit: 10 })).configs.length, 3);
   });
 
-  test(`${label} push configs: they outlive the end of their task and go with it`, async (t) => {
+  test(`${label} push configs: they outlive the end of their task and go with it [3.1.7-kept]`, async (t) => {
     const { configs, store, advance, ...subject } = await open(t);
     await accept(
       { ...subject, store, advance },
