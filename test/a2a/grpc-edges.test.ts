@@ -34,7 +34,7 @@ const TOKENS: readonly (readonly [string, Record<string, string | readonly strin
   ['a token in another entry', { token: 'good' }, /^Bearer realm="test"$/],
 ];
 for (const [name, metadata, challenge] of TOKENS) {
-  test(`gRPC with a JWT: ${name} is UNAUTHENTICATED with a challenge, and nothing of the message is read`, async (t) => {
+  test(`gRPC with a JWT: ${name} is UNAUTHENTICATED with a challenge, and nothing of the message is read [7.4-codes]`, async (t) => {
     const served = await serveGrpc(t, { edge: HARBOR });
     const client = grpcClient(t, served.address);
     const replies = [

@@ -179,7 +179,7 @@ test('gRPC: a Message is the whole answer, and the whole stream', async (t) => {
 });
 
 for (const code of ERROR_CODES) {
-  test(`gRPC errors: ${code} has its status, reason, fields and when to come back`, async (t) => {
+  test(`gRPC errors: ${code} has its status, reason, fields and when to come back [10.6-error-info]`, async (t) => {
     const error = new DomainError(code, 'outward text', {
       violations: [{ field: 'message.taskId', description: 'is not of this context' }],
       retryAfterMs: 1_500,
@@ -278,7 +278,7 @@ test('gRPC: GetExtendedAgentCard is the card of the caller’s tenant, whole', a
   assert.deepEqual(json.supportedInterfaces[0].url, 'x:1');
 });
 
-test('gRPC: it speaks 1.0, and whoever asks for something else or nothing is told so', async (t) => {
+test('gRPC: it speaks 1.0, and whoever asks for something else or nothing is told so [10.2-extracted, 10.2-validated]', async (t) => {
   const served = await serveGrpc(t);
   const client = grpcClient(t, served.address);
   const ask = (version: string) => client.ask('GetTask', { id: 't1' }, { metadata: { 'a2a-version': version } });
@@ -294,7 +294,7 @@ test('gRPC: it speaks 1.0, and whoever asks for something else or nothing is tol
   }
 });
 
-test('gRPC: required extensions are read from the metadata, in one entry or in several', async (t) => {
+test('gRPC: required extensions are read from the metadata, in one entry or in several [10.2-metadata, 10.2-commas]', async (t) => {
   const extensions = ['urn:a', 'urn:b'].map((uri) => ({ uri, description: 'd', required: true }));
   const offer = { inputModes: ['text/plain'], outputModes: ['text/plain'], skills: [], extensions };
   const client = grpcClient(t, (await serveGrpc(t, { edge: edgeOf({ offer }) })).address);

@@ -2,7 +2,7 @@ import { must, NO_CUSTOM, type Requirement, should } from './row.ts';
 
 const JSON_RPC = { on: ['JSON-RPC'] } as const;
 const HTTP_JSON = { on: ['HTTP+JSON'] } as const;
-const GRPC = { on: ['gRPC'], notOffered: 'gRPC is not served.' } as const;
+const GRPC = { on: ['gRPC'] } as const;
 const CUSTOM = { on: ['custom'], notOffered: NO_CUSTOM } as const;
 
 /** Sections 9 to 12 and 14, and appendix A: each binding, media type, headers, well-known URI. */
