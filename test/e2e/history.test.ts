@@ -153,8 +153,8 @@ test('a status with words names its task and its context, and no id is empty [4.
     for (const line of ['complete Done.', 'ask Which one?', 'reject No.', 'throw something']) {
       const stream = await caller.stream([line]);
       const { task } = await caller.client.get(String(stream.task?.id));
-      const { message } = task?.status ?? {};
-      assert.deepEqual([message?.taskId, message?.contextId], [task?.id, task?.contextId], line);
+      const message = task?.status.message ?? assert.fail(`${line}: no words`);
+      assert.deepEqual([message.taskId, message.contextId], [task?.id, task?.contextId], line);
       assert.doesNotMatch(
         JSON.stringify([task, stream.frames.map(({ frame }) => frame)]),
         /"(taskId|contextId|messageId)":""/,

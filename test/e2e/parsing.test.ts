@@ -85,7 +85,9 @@ for (const [name, field, change] of FAULTY) {
 }
 
 test('SendMessage: without params answers -32602', async () => {
-  assert.equal((await alice.rpc('SendMessage', undefined)).error?.code, -32602);
+  const { error } = await alice.rpc('SendMessage', undefined);
+  assert.equal(error?.code, -32602);
+  assert.ok(JSON.stringify(error.data).includes('"field":"params"'), 'it is named');
 });
 
 test('SendMessage: a messageId of any form is a messageId [14.1.1-injection]', async () => {

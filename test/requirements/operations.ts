@@ -33,7 +33,9 @@ export const OPERATIONS: readonly Requirement[] = [
   must('3.1.4-no-artifacts', 'Unless asked for, artifacts are no field of a listed task, not even an empty one.'),
   should('3.1.4-artifacts', 'When asked for, artifacts are a field of every listed task, also when there are none.'),
 
-  must('3.1.5-ended', 'Canceling a task that has ended is a TaskNotCancelableError.'),
+  must('3.1.5-ended', 'Canceling a task that has ended is a TaskNotCancelableError.', {
+    limits: 'A task that is canceled already is answered as it is: canceling again has the same effect (3.3.1).',
+  }),
   must('3.1.6-task-first', 'A subscription begins with the task as it is at that moment.', {
     limits: 'A client that names the last event it has (Last-Event-ID) gets the events behind it, without a task.',
   }),
