@@ -40,6 +40,8 @@ export function decideProgress(view: TaskView, saying: Saying | undefined, said?
 export interface EndCommand {
   readonly state: InterruptedState | TerminalState;
   readonly saying?: Saying;
+  /** Words for a state that is not understood without, in place of those that the agent did not say. */
+  readonly unsaid?: Saying;
   readonly metadata?: JsonObject;
   /** The whole answer is a bare Message. */
   readonly reply: boolean;
@@ -62,7 +64,7 @@ export function decideEnd(view: TaskView, writer: Writer, command: EndCommand): 
     command.state === 'TASK_STATE_CANCELED';
   const goesOn = untaken.length + reopened.length > 0 && !final;
   const state = goesOn ? 'TASK_STATE_WORKING' : command.state;
-  const status = nextStatus(record, now, state, command.saying);
+  const status = nextStatus(record, now, state, command.saying ?? (goesOn ? undefined : command.unsaid));
   const metadata = nextMetadata(record, command.metadata);
   const lost = dropLost(view, writer);
   const deadlineAt = goesOn

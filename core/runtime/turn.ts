@@ -122,12 +122,12 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       return false;
     }
     const state = update.kind === 'reply' ? 'TASK_STATE_COMPLETED' : update.state;
-    const words = said ?? (state === 'TASK_STATE_AUTH_REQUIRED' ? saying(TURN_TEXTS.authorization) : undefined);
     await writer.end({
       state: state === 'TASK_STATE_WORKING' ? 'TASK_STATE_COMPLETED' : state,
       reply: update.kind === 'reply' && first,
       parkedMaxMs: deps.parkedMaxMs,
-      ...(words ? { saying: words } : {}),
+      ...(said ? { saying: said } : {}),
+      ...(!said && state === 'TASK_STATE_AUTH_REQUIRED' ? { unsaid: saying(TURN_TEXTS.authorization) } : {}),
       ...(update.kind === 'status' && update.metadata ? { metadata: update.metadata } : {}),
     });
     log.event('info', 'turn.ended', { transition: state });

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../core/limits.ts';
 import type { Json } from '../../core/message.ts';
+import { TURN_TEXTS } from '../../core/runtime/turn-texts.ts';
 import type { InterruptedState, TerminalState } from '../../core/task.ts';
 import {
   closeTurn,
@@ -226,7 +227,8 @@ export function end(model: Model, attempt: ModelAttempt, state: InterruptedState
       setState(model, task, 'TASK_STATE_WORKING', said);
       return;
     }
-    setState(model, task, state, said);
+    const unsaid = state === 'TASK_STATE_AUTH_REQUIRED' ? TURN_TEXTS.authorization : '';
+    setState(model, task, state, said || unsaid);
     if (state === 'TASK_STATE_INPUT_REQUIRED') task.deadlineAt = model.now + PARKED_MS;
   });
   attempt.over = true;
