@@ -5,8 +5,8 @@ import type { StreamTimes } from './event-stream.ts';
 import { nextStep } from './next-step.ts';
 
 /*
- * Writes one event stream to a gRPC call. Invariants: an event is asked for when the one before it is on its way, so
- * what a reader does not take is one message; a reader that takes nothing is cut, and one that leaves ends nothing but
+ * Writes one event stream to a gRPC call. Invariants: what a reader does not take is a few messages here and nothing
+ * else, since no event is asked for beyond that; a reader that takes nothing is cut, and one that leaves ends nothing but
  * its stream.
  */
 
@@ -20,6 +20,9 @@ export type GrpcStreamEnd =
   /** `refused`: no event was written before. */
   | { readonly reason: 'refused' | 'failed'; readonly error: unknown }
   | { readonly reason: 'complete' | 'stopped' | 'slow-reader' };
+
+/** What may be on its way to a reader before the next event is asked for. */
+const WINDOW_BYTES = 65_536;
 
 export async function writeGrpcStream(options: {
   readonly call: ServerWritableStream<Buffer, Buffer>;
@@ -38,6 +41,29 @@ export async function writeGrpcStream(options: {
   // So that a reader of a quiet task knows that it is heard.
   const stopOpening = clock.timer(times.openAfterMs, () => call.sendMetadata(new Metadata()));
 
+  let pendingBytes = 0;
+  let onRoom = (): void => {};
+
+  /** Resolves when there is room for the next event, or nobody who needs it; false when the reader makes none. */
+  function write(message: Buffer): Promise<boolean> {
+    pendingBytes += message.length;
+    call.write(message, () => {
+      pendingBytes -= message.length;
+      if (pendingBytes <= WINDOW_BYTES) onRoom();
+    });
+    if (pendingBytes <= WINDOW_BYTES || call.cancelled) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (room: boolean) => {
+        cancel();
+        call.off('cancelled', onRoom);
+        resolve(room);
+      };
+      const cancel = clock.timer(times.drainMs, () => settle(false));
+      onRoom = () => settle(true);
+      call.once('cancelled', onRoom);
+    });
+  }
+
   async function pump(): Promise<GrpcStreamEnd> {
     for (let events = 0; ; events += 1) {
       const step = await nextStep(source, signal);
@@ -45,7 +71,7 @@ export async function writeGrpcStream(options: {
       if ('error' in step) return { reason: events === 0 ? 'refused' : 'failed', error: step.error };
       stopOpening();
       if (step.value === undefined) return { reason: 'complete' };
-      if (!(await written(call, step.value, { clock, ms: times.drainMs }))) return { reason: 'slow-reader' };
+      if (!(await write(step.value))) return { reason: 'slow-reader' };
     }
   }
 
@@ -71,24 +97,4 @@ export async function writeGrpcStream(options: {
   else call.end();
   if (!(await over)) options.reset();
   return end;
-}
-
-/** Resolves when the message is on its way or nobody waits for it; false when the reader makes no room for it. */
-function written(
-  call: ServerWritableStream<Buffer, Buffer>,
-  message: Buffer,
-  bound: { readonly clock: Clock; readonly ms: number },
-): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (taken: boolean) => {
-      cancel();
-      call.off('cancelled', gone);
-      resolve(taken);
-    };
-    const gone = () => settle(true);
-    const cancel = bound.clock.timer(bound.ms, () => settle(false));
-    call.once('cancelled', gone);
-    call.write(message, gone);
-    if (call.cancelled) gone();
-  });
 }

@@ -14,6 +14,7 @@ const SOURCE: AgentCardSource = {
   publicUrl: 'https://agent.example/',
   path: '/a2a',
   httpJsonPath: '/a2a/v1',
+  grpcAddress: 'agent.example:443',
   versions: ['0.3', '1.0'],
   streaming: true,
   pushNotifications: true,
@@ -56,6 +57,7 @@ test('agent card: it is pure 1.0 in ProtoJSON [3.6-no-patch, 4.5.3-registered, 8
     supportedInterfaces: [
       { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: 'https://agent.example/a2a/v1', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: 'agent.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' },
       { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
     ],
     capabilities: {
@@ -83,7 +85,7 @@ test('agent card: it is pure 1.0 in ProtoJSON [3.6-no-patch, 4.5.3-registered, 8
 });
 
 test('agent card: it says what is off', () => {
-  const { httpJsonPath: _, ...jsonRpcOnly } = SOURCE;
+  const { httpJsonPath: _, grpcAddress: __, ...jsonRpcOnly } = SOURCE;
   const off = { streaming: false, pushNotifications: false, extendedCard: false, extensions: [] } as const;
   const card = createAgentCard({ ...jsonRpcOnly, ...off, versions: ['1.0'], auth: 'anonymous' });
   assert.deepEqual(card.capabilities, { streaming: false, pushNotifications: false, extendedAgentCard: false });
@@ -91,7 +93,7 @@ test('agent card: it says what is off', () => {
   assert.equal('securitySchemes' in card || 'securityRequirements' in card, false);
 });
 
-test('agent card: with 0.3 alone there is neither an interface of 1.0 nor HTTP+JSON', () => {
+test('agent card: with 0.3 alone there is neither an interface of 1.0 nor HTTP+JSON nor gRPC', () => {
   assert.deepEqual(createAgentCard({ ...SOURCE, versions: ['0.3'] }).supportedInterfaces, [
     { url: 'https://agent.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
   ]);
@@ -101,7 +103,7 @@ test('agent card: a caller whose credentials name a tenant is told to name it, w
   const interfaces = createAgentCard(SOURCE, { tenant: 't1' }).supportedInterfaces as readonly { tenant?: string }[];
   assert.deepEqual(
     interfaces.map(({ tenant }) => tenant),
-    ['t1', 't1', undefined],
+    ['t1', 't1', 't1', undefined],
   );
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { script, startWorld, type World, type WorldOptions } from '../e2e/world.ts';
+import { type GrpcClient, grpcClient, type Operation } from './grpc.ts';
 import { type HttpAnswer, type Person, personAt } from './person.ts';
 
 /*
@@ -12,7 +13,7 @@ import { type HttpAnswer, type Person, personAt } from './person.ts';
 const EXTENSION = 'urn:harbor:seal';
 const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 const EVERYTHING = {
-  ...{ A2A_PUSH: 'on', A2A_REQUIRED_EXTENSIONS: EXTENSION },
+  ...{ A2A_PUSH: 'on', GRPC_PORT: '0', A2A_REQUIRED_EXTENSIONS: EXTENSION },
   A2A_CARD_SIGNING_KEY: JSON.stringify({ ...SIGNING_KEY, kid: 'harbor' }),
 };
 const CONTENT: Readonly<Record<string, object>> = {
@@ -44,7 +45,9 @@ before(async () => {
     setup({ agent: 'review', settings: LITTLE }, null),
   ]);
 });
+const closing: (() => void)[] = [];
 after(async () => {
+  for (const close of closing) close();
   await Promise.all([full.world.close(), little.world.close()]);
 });
 
@@ -58,6 +61,15 @@ async function setup(options: WorldOptions, subject: string | null): Promise<Set
   const clients = new Map<string, Client>();
   for (const { protocolBinding, protocolVersion, url } of card.supportedInterfaces) {
     if (protocolVersion !== '1.0') continue;
+    if (protocolBinding === 'GRPC') {
+      assert.match(url, /^127\.0\.0\.1:\d+$/);
+      const token = subject === null ? {} : { authorization: `Bearer ${await world.issuer.token(subject)}` };
+      clients.set(
+        protocolBinding,
+        overGrpc(grpcClient({ after: (close) => void closing.push(close) }, url, token), headers),
+      );
+      continue;
+    }
     assert.ok(url.startsWith(origin), url);
     const make = protocolBinding === 'JSONRPC' ? rpcClient : restClient;
     clients.set(protocolBinding, make(person, headers));
@@ -98,6 +110,19 @@ function restClient(person: Person, own: Readonly<Record<string, string>>): Clie
   };
 }
 
+function overGrpc(client: GrpcClient, own: Readonly<Record<string, string>>): Client {
+  return {
+    async call(operation, params = {}, headers = own) {
+      const metadata = Object.fromEntries(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
+      const name = operation as Operation;
+      const streams = name === 'SendStreamingMessage' || name === 'SubscribeToTask';
+      const reply = await (streams ? client.read : client.ask)(name, params, { metadata });
+      if (reply.reason !== undefined) return reply.reason;
+      return 'json' in reply ? reply.json : 'stream';
+    },
+  };
+}
+
 /** What both services are asked, over every binding of each card. */
 async function everywhere(check: (client: Client, setup: Setup, name: string) => Promise<void>): Promise<void> {
   for (const each of [full, little]) {
@@ -111,12 +136,12 @@ async function taskOf(client: Client, lines: readonly string[], more: object = {
 }
 
 test('card: both services list what they serve, and nothing else answers [5.2-declared, 8.3.1-accurate, 8.1-card, 14.3-card]', async () => {
-  assert.deepEqual([...full.clients.keys()], ['JSONRPC', 'HTTP+JSON']);
+  assert.deepEqual([...full.clients.keys()], ['JSONRPC', 'HTTP+JSON', 'GRPC']);
   assert.deepEqual([...little.clients.keys()], ['JSONRPC']);
   assert.equal((await little.person.rest('GET /tasks')).status, 404);
   assert.deepEqual(
     full.card.supportedInterfaces.map((each: { protocolVersion: string }) => each.protocolVersion),
-    ['1.0', '1.0', '0.3'],
+    ['1.0', '1.0', '1.0', '0.3'],
   );
   const legacy = { 'A2A-Version': '0.3', 'X-A2A-Extensions': EXTENSION };
   const listed = await full.person.rpc('tasks/get', { id: 'nope' }, legacy);

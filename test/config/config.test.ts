@@ -170,6 +170,12 @@ describe('refusals', () => {
     ['A2A_CARD_SIGNING_KEY', 'secret'],
     ['A2A_CARD_SIGNING_KEY', '{"kty":"oct","k":"c2VjcmV0"}'],
     ['OPS_PORT', '0'],
+    ['GRPC_PORT', '65536'],
+    ['GRPC_PORT', '8080'],
+    ['GRPC_URL', 'https://agent.example:443'],
+    ['GRPC_URL', 'agent.example'],
+    ['GRPC_URL', 'agent.example:0'],
+    ['GRPC_URL', '[::g]:443'],
     ['CREDENTIALS_KEY', 'short'],
     ['CREDENTIALS_KEY', `${KEY_A},${Buffer.alloc(31).toString('base64')}`],
   ];
@@ -220,6 +226,14 @@ describe('anonymous access', () => {
     assert.equal(refusal({ ...open, HOST: '0.0.0.0', PUBLIC_URL: 'https://agent.example' }).problems.length, 2);
   });
 
+  test('config: anonymous is refused where gRPC is to be reached from elsewhere', () => {
+    const open = { A2A_AUTH: 'anonymous', GRPC_PORT: '0' };
+    for (const GRPC_URL of ['agent.example:443', '10.0.0.1:443', '127.0.0.1.nip.example:1']) {
+      assert.match(problem({ ...open, GRPC_URL }, 'GRPC_URL'), /anonymous.*loopback/);
+    }
+    assert.equal(loadConfig({ ...open, GRPC_URL: '[::1]:443' }).a2a?.grpc?.address, '[::1]:443');
+  });
+
   test('config: anonymous is accepted on every spelling of loopback', () => {
     for (const HOST of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', '[::1]', 'LOCALHOST']) {
       const config = loadConfig({ A2A_AUTH: 'anonymous', HOST, PUBLIC_URL: 'http://[::1]:8080' });
@@ -243,6 +257,25 @@ describe('forms', () => {
     };
     assert.deepEqual(loadConfig(JWT).a2a?.auth, plain);
     assert.deepEqual(loadConfig({ ...JWT, A2A_TENANT_CLAIM: 'org' }).a2a?.auth, { ...plain, tenantClaim: 'org' });
+  });
+
+  test('config: gRPC is off unless it has a port, and is told where callers reach it', () => {
+    assert.equal(loadConfig(JWT).a2a?.grpc, undefined);
+    assert.deepEqual(loadConfig({ ...JWT, GRPC_PORT: '0' }).a2a?.grpc, { port: 0 });
+    const config = loadConfig({ ...JWT, GRPC_PORT: '8081', GRPC_URL: 'Agent.example:443' });
+    assert.deepEqual(config.a2a?.grpc, { port: 8081, address: 'agent.example:443' });
+    assert.deepEqual(config.warnings, []);
+  });
+
+  test('config: gRPC settings that do nothing are told', () => {
+    const told = (env: Record<string, string>) => loadConfig({ FORGE_APP_ID: APP, ...env }).warnings;
+    assert.deepEqual(told({ ...JWT, GRPC_URL: 'agent.example:443' }), [
+      'GRPC_URL has no effect while GRPC_PORT is not set',
+    ]);
+    assert.deepEqual(told({ GRPC_PORT: '8081' }), ['GRPC_PORT has no effect while A2A_AUTH is off']);
+    const legacy = loadConfig({ ...JWT, A2A_VERSIONS: '0.3', GRPC_PORT: '8081' });
+    assert.deepEqual(legacy.warnings, ['GRPC_PORT has no effect while A2A_VERSIONS has no 1.0']);
+    assert.equal(legacy.a2a?.grpc, undefined);
   });
 
   test('config: key sets over http are accepted on loopback only', () => {

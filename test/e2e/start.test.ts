@@ -91,7 +91,7 @@ describe('a running service', () => {
     assert.equal(await other.exited(), 0);
   });
 
-  for (const setting of ['PORT', 'OPS_PORT'] as const) {
+  for (const setting of ['PORT', 'OPS_PORT', 'GRPC_PORT'] as const) {
     test(`start: a ${setting} that somebody else has is named, with what to do`, async () => {
       const { port } = new URL(world.service().origin);
       const service = world.launch({ DATABASE_URL: `sqlite:./${setting}.db`, [setting]: port });
