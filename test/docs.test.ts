@@ -103,14 +103,19 @@ describe('configuration', () => {
   });
 });
 
-const ERRORS: Readonly<Record<string, { readonly jsonRpc: number; readonly http: number; readonly reason: string }>> =
-  ERROR_TABLE;
+interface ErrorNumbers {
+  readonly jsonRpc: number;
+  readonly http: number;
+  readonly grpc: string;
+  readonly reason: string;
+}
+const ERRORS: Readonly<Record<string, ErrorNumbers>> = ERROR_TABLE;
 
 describe('tables', () => {
   test('errors: the page has every code with its numbers and reason', () => {
-    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (-\d+) \| (\d+) \| `(\w+)` \| \S/gm)];
-    const shown = rows.map(([, code, jsonRpc, http, reason]) => [code, Number(jsonRpc), Number(http), reason]);
-    const real = Object.entries(ERRORS).map(([code, row]) => [code, row.jsonRpc, row.http, row.reason]);
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (-\d+) \| (\d+) \| (\w+) \| `(\w+)` \| \S/gm)];
+    const shown = rows.map(([, code, rpc, http, grpc, reason]) => [code, Number(rpc), Number(http), grpc, reason]);
+    const real = Object.entries(ERRORS).map(([code, row]) => [code, row.jsonRpc, row.http, row.grpc, row.reason]);
     assert.deepEqual(shown.sort(), real.sort());
   });
 
