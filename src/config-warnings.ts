@@ -25,8 +25,19 @@ export function configWarnings(names: readonly string[], readings: Readings): re
 function inClear({ values }: Readings): string[] {
   if (values.PUBLIC_URL === undefined) return [];
   const { protocol, hostname, origin } = new URL(values.PUBLIC_URL);
-  if (protocol === 'https:' || isLoopback(hostname)) return [];
-  return [`PUBLIC_URL is ${origin}: callers are told to send their tokens there without TLS; let it be an https URL`];
+  if (isLoopback(hostname)) return [];
+  const warnings: string[] = [];
+  if (protocol !== 'https:') {
+    warnings.push(
+      `PUBLIC_URL is ${origin}: callers are told to send their tokens there without TLS; let it be an https URL`,
+    );
+  }
+  const { A2A_AUTH, GRPC_PORT, GRPC_URL } = values;
+  if (A2A_AUTH !== 'off' && GRPC_PORT !== undefined && GRPC_URL === undefined) {
+    const address = `${hostname}:${GRPC_PORT}`;
+    warnings.push(`GRPC_URL is not set: callers are told to use ${address}; name the port where TLS is ended instead`);
+  }
+  return warnings;
 }
 
 function withoutEffect({ values, given }: Readings): string[] {

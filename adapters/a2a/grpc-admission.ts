@@ -69,7 +69,8 @@ export function createGrpcAdmission(options: {
       cancelBodyTimer();
       if (!running.delete(own)) return;
       load.inFlight(-1);
-      own.stop('client-gone');
+      // After an answer there is nothing to stop, and aborting costs.
+      if (own.outcome === undefined) own.stop('client-gone');
       // What still comes is thrown away for as long, then the client is stopped.
       if (!received) clock.timer(limits.lingerMs, stream.reset);
       // The library has its own answer to a message that is too large or badly compressed.

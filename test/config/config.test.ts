@@ -273,6 +273,8 @@ describe('forms', () => {
       'GRPC_URL has no effect while GRPC_PORT is not set',
     ]);
     assert.deepEqual(told({ GRPC_PORT: '8081' }), ['GRPC_PORT has no effect while A2A_AUTH is off']);
+    const sent = told({ ...JWT, GRPC_PORT: '8081', PUBLIC_URL: 'https://agent.example' });
+    assert.match(sent.join(), /^GRPC_URL is not set: callers are told to use agent\.example:8081/);
     const legacy = loadConfig({ ...JWT, A2A_VERSIONS: '0.3', GRPC_PORT: '8081' });
     assert.deepEqual(legacy.warnings, ['GRPC_PORT has no effect while A2A_VERSIONS has no 1.0']);
     assert.equal(legacy.a2a?.grpc, undefined);
