@@ -1,7 +1,7 @@
 import type { Connection, Query } from './database.ts';
 
 const SELECT_ENDED = `select pk, owner, context, sequence from task
-  where terminal = 1 and updated_at <= ? order by updated_at limit ?`;
+  where ended = 1 and updated_at <= ? order by updated_at limit ?`;
 const SELECT_OF_TENANT = `select t.pk, t.owner, t.context, t.sequence from owner o join task t on t.owner = o.pk
   where o.tenant = ? limit ?`;
 const SELECT_OF_PRINCIPAL = `select t.pk, t.owner, t.context, t.sequence from owner o join task t on t.owner = o.pk

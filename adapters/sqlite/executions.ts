@@ -50,7 +50,7 @@ const SELECT_HELD = `select e.task, t.id, e.ordinal, e.attempt,
   join task t on t.pk = e.task
   join owner w on w.pk = t.owner
   left join tenant n on n.id = w.tenant
-  where e.lease_owner = ? and e.outcome = 'open' and t.terminal = 0 and coalesce(n.status, 'active') = 'active'`;
+  where e.lease_owner = ? and e.outcome = 'open' and t.ended = 0 and coalesce(n.status, 'active') = 'active'`;
 const EXTEND_LEASE = 'update execution set claimable_at = ? where task = ? and ordinal = ?';
 const COUNT_BACKLOG = `select
     count(*) as open,

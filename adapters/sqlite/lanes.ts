@@ -39,7 +39,7 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
   from execution e indexed by execution_lane
   join task t on t.pk = e.task
   where e.lane = ? and e.outcome = 'open' and e.claimable_at <= ?
-    and t.terminal = 0
+    and t.ended = 0
     and not exists (
       select 1 from execution o where o.task = e.task and o.outcome = 'open' and o.ordinal < e.ordinal)
     and not exists (

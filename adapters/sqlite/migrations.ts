@@ -1,3 +1,4 @@
+import { ENDED_DOWN, ENDED_UP } from './migration-ended.ts';
 import { LANES_DOWN, LANES_UP } from './migration-lanes.ts';
 
 /** One step of the schema. Released ones are never edited: a later step corrects an earlier one. */
@@ -19,7 +20,7 @@ export interface Migration {
  * and a random text dirties one page per index that holds it: with the texts in every index a group of 64 accepts wrote
  * 550 pages. Tables without a rowid keep the row in its key's tree, one tree instead of two.
  *
- * `terminal` is computed, so that it cannot disagree with the state.
+ * `terminal` is computed, so that it cannot disagree with the state (later steps read `ended` instead).
  *
  * `execution.claimable_at` is when the row may be claimed: when it becomes available, or, while leased, when the lease
  * runs out. One column means that the claim reads exactly what it can take from one index range.
@@ -288,4 +289,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'operators', breaking: false, up: OPERATORS_UP, down: OPERATORS_DOWN },
   { version: 4, name: 'push-configs', breaking: false, up: PUSH_CONFIGS_UP, down: PUSH_CONFIGS_DOWN },
   { version: 5, name: 'lanes', breaking: false, up: LANES_UP, down: LANES_DOWN },
+  { version: 6, name: 'ended', breaking: false, up: ENDED_UP, down: ENDED_DOWN },
 ];

@@ -39,7 +39,7 @@ const SELECT_TENANTS = `with known (id) as (
     select id from tenant union select tenant from owner union select tenant from tenant_pause)
   select k.id, n.status, n.attributes, n.removed_at, p.since,
     (select count(*) from owner o join task t on t.owner = o.pk where o.tenant = k.id) as tasks,
-    (select count(*) from owner o join task t on t.owner = o.pk and t.terminal = 0 where o.tenant = k.id) as live
+    (select count(*) from owner o join task t on t.owner = o.pk and t.ended = 0 where o.tenant = k.id) as live
   from known k left join tenant n on n.id = k.id left join tenant_pause p on p.tenant = k.id order by k.id`;
 const SELECT_KNOWN_TENANT = `select 1 as one from tenant where id = ?
   union all select 1 from owner where tenant = ? union all select 1 from tenant_pause where tenant = ? limit 1`;

@@ -9,7 +9,7 @@ import { HELD_MS } from './migrations.ts';
 const SELECT_TENANT_PAUSE = 'select since from tenant_pause where tenant = ?';
 const INSERT_TENANT_PAUSE = 'insert or ignore into tenant_pause (tenant, since) values (?, ?)';
 const DELETE_TENANT_PAUSE = 'delete from tenant_pause where tenant = ?';
-const LIVE_TASKS = `(select t.pk from owner o join task t on t.owner = o.pk and t.terminal = 0 where o.tenant = ?)`;
+const LIVE_TASKS = `(select t.pk from owner o join task t on t.owner = o.pk and t.ended = 0 where o.tenant = ?)`;
 /** Not those that are leased: they run on, and the claim sees to it that nobody takes them over. */
 const HOLD = `update execution indexed by execution_open set claimable_at = claimable_at + ${HELD_MS}
   where outcome = 'open' and lease_owner is null and claimable_at < ${HELD_MS} and task in ${LIVE_TASKS}`;

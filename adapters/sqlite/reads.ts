@@ -31,7 +31,7 @@ const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
 const CONTEXT_PK = `(select pk from context where owner = ${OWNER_PK} and id = ?)`;
 const SELECT_EARLIER = `${KEYS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc limit ?`;
 const SELECT_DUE = `select id from task
-  where terminal = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`;
+  where ended = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`;
 
 /*
  * Lists. A filter that is not asked for is always true; with and without a context are two statements, because they are

@@ -24,16 +24,16 @@ const SELECT_TASK = `${HELD} where t.id = ?`;
 const SELECT_OWNED_TASK = `${SELECT_TASK} and t.owner = ${OWNER_PK}`;
 const SELECT_TASK_BY_PK = `${HELD} where t.pk = ?`;
 const SELECT_ACTIVE = `select t.pk from task t
-  where t.owner = ${OWNER_PK} and t.terminal = 0
+  where t.owner = ${OWNER_PK} and t.ended = 0
     and t.context = (select x.pk from context x where x.owner = ${OWNER_PK} and x.id = ?)
   order by t.pk desc limit 1`;
 const SELECT_PARKED = `select t.pk from owner o join task t on t.owner = o.pk
-  where o.tenant = ? and o.principal = ? and t.terminal = 0 and t.parked_hash <> ?
+  where o.tenant = ? and o.principal = ? and t.ended = 0 and t.parked_hash <> ?
   order by t.pk`;
 const SELECT_REFUSED = `select 1 as one from owner o join task t on t.owner = o.pk
-  where o.tenant = ? and o.principal = ? and t.terminal = 0 and t.parked_hash = ? limit 1`;
+  where o.tenant = ? and o.principal = ? and t.ended = 0 and t.parked_hash = ? limit 1`;
 const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
-  where o.tenant = ? and o.principal = ? and t.terminal = 0 limit 1`;
+  where o.tenant = ? and o.principal = ? and t.ended = 0 limit 1`;
 const SELECT_REQUEST = `select fingerprint, task, sequence, answer from request
   where owner = ${OWNER_PK} and context_id = ? and message_id = ?`;
 const SUM_MESSAGES = 'select coalesce(sum(octet_length(json)), 0) as bytes from message where task = ?';
