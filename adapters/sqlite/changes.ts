@@ -4,7 +4,7 @@ import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Connection, Query } from './database.ts';
-import type { Executions } from './executions.ts';
+import type { Executions, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
 import { type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
@@ -50,6 +50,8 @@ interface Creation {
   readonly task: NewTask;
   readonly exclusive: boolean;
   readonly change: Change;
+  /** The context was made for this task, so there is none to look for. */
+  readonly ownContext?: boolean;
 }
 
 export interface Changes {
@@ -100,8 +102,8 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     };
     const record = changed(blank, change, tx.now);
     const ownerPk = selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
-    const contextPk =
-      selectContext.get(ownerPk, task.contextId)?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
+    const known = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
+    const contextPk = known?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
     const pk = insertTask.insert(
       ...[record.id, ownerPk, contextPk, record.delegate ?? null],
       ...[creation.exclusive ? 1 : 0, record.status.state, record.sequence, record.messages],
@@ -109,7 +111,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       ...[record.parked?.ordinal ?? null, record.parked?.tokenHash ?? null, record.reply ? 1 : 0],
       ...[record.createdAt, record.updatedAt, JSON.stringify(record.status), json(record.metadata)],
     );
-    const held = { pk, record, tenant: 'active' as const, credentialHash: undefined };
+    const held: Held = { pk, record, tenant: 'active', credentialHash: undefined, hasCredential: true };
     writeChildren(held, { before: blank, change }, tx);
     return held;
   }
@@ -157,7 +159,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     }
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
-    if (ended) end(held);
+    if (ended) end(held, change);
     if (change.events?.length) tx.notify(`task:${record.id}`);
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
@@ -165,13 +167,24 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     if (change.executions?.length && !ended) tx.notify('work');
   }
 
-  function end({ pk, record }: Held): void {
-    if (executions.open(pk).length > 0) throw broken('a finished task has an open turn');
-    const { tenant, principal } = record.owner;
-    if (!tasks.hasLive(tenant, principal)) deleteCredential.run(tenant, principal);
+  function end(held: Held, change: Change): void {
+    const left = held.open ? openAfter(held.open, change) : executions.open(held.pk).length;
+    if (left > 0) throw broken('a finished task has an open turn');
+    const { tenant, principal } = held.record.owner;
+    if (held.hasCredential && !tasks.hasLive(tenant, principal)) deleteCredential.run(tenant, principal);
   }
 
   return { create, apply };
+}
+
+/** How many turns are open after it: what a write closes was open, or it would have been refused. */
+function openAfter(open: readonly OpenRow[], { executions = [] }: Change): number {
+  const ordinals = new Set(open.map(({ ordinal }) => ordinal));
+  for (const write of executions) {
+    if ('close' in write) ordinals.delete(write.close);
+    else ordinals.add('open' in write ? write.open : write.requeue);
+  }
+  return ordinals.size;
 }
 
 function changed(before: TaskRecord, change: Change, now: number): TaskRecord {

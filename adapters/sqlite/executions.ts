@@ -102,8 +102,8 @@ export interface Executions {
   takenBytes(task: number, by: number): number;
   /** That were taken here; 0 before the first. */
   readonly longestLeaseMs: number;
-  /** Begins the row's next attempt. */
-  lease(row: ClaimableRow, lease: Lease, now: number): void;
+  /** Begins the row's next attempt and answers the task's open turns, oldest first. */
+  lease(row: ClaimableRow, lease: Lease, now: number): readonly OpenRow[];
   /** Extends what the worker holds. */
   extend(lease: Lease): readonly HeldLease[];
   backlog(now: number): { readonly open: number; readonly leased: number; readonly oldest: number | null };
@@ -175,7 +175,11 @@ export function createExecutions(connection: Connection): Executions {
       longestLeaseMs = Math.max(longestLeaseMs, until - now);
       leaseOne.run(worker, until, task, ordinal);
       insertAttempt.run(task, ordinal, attempt + 1, now, worker);
+      const open = selectOpen.all(task);
+      const others = open.some((row) => row.ordinal !== ordinal && row.lease_owner !== null);
+      if (!others) return open;
       revokeOthers.run(task, ordinal);
+      return selectOpen.all(task);
     },
     extend(lease) {
       return selectHeld.all(lease.worker).map((row) => {

@@ -48,8 +48,11 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
         and o.lease_owner is not null and o.claimable_at > ?)
   order by e.claimable_at, e.task limit ?`;
 const SELECT_ALL = "select pk, served from lane where agent = ? and tenant = ''";
-const SERVE = 'update lane set served = ? where pk in (?, ?)';
-const SELECT_QUEUED = "select tenant, waiting from lane where agent = ? and tenant in (?, '')";
+const SERVE = 'update lane set served = ? where pk = ?';
+/** Two looks at one index: `in (?, '')` would fill a temporary table first. */
+const SELECT_QUEUED = `select
+    coalesce((select waiting from lane where agent = ? and tenant = ?), 0) as tenant, waiting as everybody
+  from lane where agent = ? and tenant = ''`;
 
 interface LaneRow {
   readonly pk: number;
@@ -70,8 +73,8 @@ interface Lane {
 
 export interface Lanes {
   /**
-   * Answers one turn after the other, each to be leased before the next is asked for; undefined: there is none left, or
-   * `takes` refused the next one, which keeps its place.
+   * Answers one turn after the other, each to be leased before the next is asked for, and has to be asked until there is
+   * none: undefined when none is left, or when `takes` refused the next one, which keeps its place.
    */
   claim(request: ClaimRequest, now: number, takes: (row: ClaimableRow) => boolean): () => ClaimableRow | undefined;
   /** Turns that wait: those of the tenant, and all of the agent. */
@@ -92,8 +95,8 @@ export function createLanes(connection: Connection): Lanes {
   const selectClaimable: Query<[lane: number, now: number, again: number, limit: number], ClaimableRow> =
     connection.prepare(SELECT_CLAIMABLE);
   const selectAll: Query<[agent: string], { pk: number; served: number }> = connection.prepare(SELECT_ALL);
-  const serve: Query<[served: number, pk: number, all: number], unknown> = connection.prepare(SERVE);
-  const selectQueued: Query<[agent: string, tenant: string], { tenant: string; waiting: number }> =
+  const serve: Query<[served: number, pk: number], unknown> = connection.prepare(SERVE);
+  const selectQueued: Query<[agent: string, tenant: string, again: string], { tenant: number; everybody: number }> =
     connection.prepare(SELECT_QUEUED);
 
   const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, takes) => {
@@ -132,8 +135,7 @@ export function createLanes(connection: Connection): Lanes {
       return perTenant !== undefined && (held.get(tenant) ?? 0) >= perTenant.max;
     }
 
-    for (const row of selectLost.all(now, agent)) add(row);
-    return () => {
+    function next(): ClaimableRow | undefined {
       for (let lane = first(); lane && left > 0; lane = first()) {
         if (lane.rows.length === 0 && !isFull(lane)) {
           lane.rows = selectClaimable.all(lane.pk, now, now, Math.ceil(left / lanes.size));
@@ -147,21 +149,26 @@ export function createLanes(connection: Connection): Lanes {
         left -= 1;
         all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served };
         all.served += 1;
-        serve.run(all.served, lane.pk, all.pk);
+        serve.run(all.served, lane.pk);
         lane.running += 1;
         lane.served = all.served;
         held.set(lane.tenant, (held.get(lane.tenant) ?? 0) + 1);
         return row;
       }
       return undefined;
+    }
+
+    for (const row of selectLost.all(now, agent)) add(row);
+    return () => {
+      const row = next();
+      // Where the next claim goes on counting: once, whatever this one took.
+      if (!row && all) serve.run(all.served, all.pk);
+      return row;
     };
   };
 
   return {
     claim,
-    queued(tenant, agent) {
-      const counts = new Map(selectQueued.all(agent, tenant).map((row) => [row.tenant, row.waiting]));
-      return { tenant: counts.get(tenant) ?? 0, everybody: counts.get('') ?? 0 };
-    },
+    queued: (tenant, agent) => selectQueued.get(agent, tenant, agent) ?? { tenant: 0, everybody: 0 },
   };
 }

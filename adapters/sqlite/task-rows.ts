@@ -4,6 +4,7 @@ import type { TenantStatus } from '../../core/ports/tenants.ts';
 import type { Owner } from '../../core/principal.ts';
 import type { TaskStatus } from '../../core/task.ts';
 import type { Connection, Query } from './database.ts';
+import type { OpenRow } from './executions.ts';
 
 /** Columns and tables of a record; `t`, `o` and `x` are its task, owner and context. */
 export const RECORD_COLUMNS = `t.pk, t.id, o.tenant, o.principal, o.agent, t.delegate, x.id as context_id,
@@ -71,6 +72,10 @@ export interface Held {
   readonly record: TaskRecord;
   readonly tenant: TenantStatus;
   readonly credentialHash: string | undefined;
+  /** There is one of the principal, expired or not. */
+  readonly hasCredential: boolean;
+  /** Its open turns, when this transaction has read them and changed none since. */
+  readonly open?: readonly OpenRow[];
 }
 
 interface RequestRow {
@@ -107,6 +112,7 @@ function toHeld(row: HeldRow, now: number): Held {
     record: toRecord(row),
     tenant: row.tenant_status ?? 'active',
     credentialHash: hash !== null && expiresAt !== null && expiresAt > now ? hash : undefined,
+    hasCredential: hash !== null,
   };
 }
 

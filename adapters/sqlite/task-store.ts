@@ -123,7 +123,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     }
     const held =
       decision.kind === 'create'
-        ? changes.create({ owner, ...decision }, tx)
+        ? changes.create({ owner, ...decision, ownContext: request.contextId === undefined }, tx)
         : changes.apply(toContinue(request, decision.taskId, tx.now), decision.change, tx);
     const { record } = held;
     if (key) {
@@ -162,11 +162,12 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   }
 
   function claimOne(row: ClaimableRow, lease: { readonly worker: string; readonly until: number }, tx: Transaction) {
-    executions.lease(row, lease, tx.now);
+    const open = executions.lease(row, lease, tx.now);
     const held = tasks.byPk(row.task, tx.now);
     if (!held) throw broken('an execution has no task');
     const attempt = row.attempt + 1;
-    return { held, attempt, execution: { ordinal: row.ordinal, attempt, leased: true } satisfies ExecutionRecord };
+    const execution: ExecutionRecord = { ordinal: row.ordinal, attempt, leased: true };
+    return { held, open, attempt, execution };
   }
 
   function stepKey(fence: Fence, key: string, now: number): StepKey {
@@ -183,7 +184,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       writes.run((tx) => {
         const { held, open } = forUpdate(request, tx.now);
         const change = decide(viewOf(held, open, { ...request, now: tx.now }));
-        const after = change ? changes.apply(held, change, tx) : held;
+        const after = change ? changes.apply({ ...held, open }, change, tx) : held;
         const { fence, pendingAfter } = request;
         // The open turns are known unless this change touched them.
         const alone = !change?.executions && open.length <= 1;
@@ -206,17 +207,22 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           return fits;
         });
         for (let row = next(); row; row = next()) {
-          const { held, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
-          const change = begin(viewOf(held, executions.open(row.task), { now: tx.now }), execution);
-          const { record } = change ? changes.apply(held, change, tx) : held;
+          const { held, open, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
+          const change = begin(viewOf(held, open, { now: tx.now }), execution);
+          const { record } = change ? changes.apply({ ...held, open }, change, tx) : held;
           const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
-          if (!holdsLease(executions.open(row.task), fence)) continue;
+          if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;
+          const alone = open.length === 1 && !change?.executions;
           claimed.push({
             fence,
             record,
             message: executions.message(row.task, row.ordinal),
             lost: row.lease_owner !== null || row.lost === 1,
-            pending: [...executions.taken(row.task, row.ordinal), ...executions.pending(row.task, row.ordinal)],
+            pending: [
+              // Nothing was taken for a turn that never ran.
+              ...(row.attempt > 0 ? executions.taken(row.task, row.ordinal) : []),
+              ...(alone ? [] : executions.pending(row.task, row.ordinal)),
+            ],
             ...(row.trace === null ? {} : { trace: row.trace }),
           });
         }
