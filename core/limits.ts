@@ -37,6 +37,13 @@ export const LIMITS = {
   claimMax: 64,
   /** Stored messages that one claim reads, in UTF-8 bytes of JSON. The first turn always comes, however large. */
   claimBytes: 8_000_000,
+  /** Events of one task. A turn that would commit more fails its task. */
+  eventsMax: 100_000,
+  /** Turns that wait for a runner, of one tenant and of all. */
+  queueMaxPerTenant: 10_000,
+  queueMax: 100_000,
+  /** When somebody who found the queue or an inbox full should come again. */
+  queueRetryMs: 5_000,
   /** Messages of one task that wait for the agent. */
   inboxMax: 100,
   /** Their stored JSON, in UTF-8 bytes. A task that has reached it takes no further message for now. */
@@ -45,3 +52,22 @@ export const LIMITS = {
   historyBytes: 32_000_000,
   historyMax: 10_000,
 } as const;
+
+/**
+ * Bounds on how much is taken on, by name. Whoever meets one is refused with OVERLOADED and told when to come again; the
+ * names are labels of `a2a_refusals_total` and stand in docs/operations.md.
+ */
+export const LOAD_LIMITS = {
+  connections: 'all',
+  requests: 'all',
+  'requests-per-principal': 'one',
+  bodies: 'all',
+  streams: 'all',
+  'streams-per-principal': 'one',
+  queue: 'all',
+  'queue-per-tenant': 'one',
+  inbox: 'one',
+} as const satisfies Record<string, 'all' | 'one'>;
+
+/** `one`: the caller has too much. `all`: the service has, and the caller may have done nothing. */
+export type LoadLimit = keyof typeof LOAD_LIMITS;

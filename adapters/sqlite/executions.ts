@@ -1,5 +1,12 @@
 import type { Message } from '../../core/message.ts';
-import type { ExecutionRecord, ExecutionWrite, Fence, HeldLease, PendingMessage } from '../../core/ports/task-store.ts';
+import {
+  type ExecutionRecord,
+  type ExecutionWrite,
+  type Fence,
+  fenceKey,
+  type HeldLease,
+  type PendingMessage,
+} from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
 import type { Connection, Query } from './database.ts';
 import { broken } from './failures.ts';
@@ -104,8 +111,8 @@ export interface Executions {
   readonly longestLeaseMs: number;
   /** Begins the row's next attempt and answers the task's open turns, oldest first. */
   lease(row: ClaimableRow, lease: Lease, now: number): readonly OpenRow[];
-  /** Extends what the worker holds. */
-  extend(lease: Lease): readonly HeldLease[];
+  /** Extends what the worker holds; `only` the attempts with these keys, if given. */
+  extend(lease: Lease, only?: ReadonlySet<string>): readonly HeldLease[];
   backlog(now: number): { readonly open: number; readonly leased: number; readonly oldest: number | null };
 }
 
@@ -181,11 +188,12 @@ export function createExecutions(connection: Connection): Executions {
       revokeOthers.run(task, ordinal);
       return selectOpen.all(task);
     },
-    extend(lease) {
-      return selectHeld.all(lease.worker).map((row) => {
-        extendLease.run(lease.until, row.task, row.ordinal);
+    extend(lease, only) {
+      return selectHeld.all(lease.worker).flatMap((row) => {
         const fence = { taskId: row.id, ordinal: row.ordinal, worker: lease.worker, attempt: row.attempt };
-        return { fence, newest: row.newest };
+        if (only && !only.has(fenceKey(fence))) return [];
+        extendLease.run(lease.until, row.task, row.ordinal);
+        return [{ fence, newest: row.newest }];
       });
     },
     backlog: (now) => countBacklog.get(now, now) ?? { open: 0, leased: 0, oldest: null },

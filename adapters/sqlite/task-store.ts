@@ -229,7 +229,8 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         return claimed;
       }),
 
-    heartbeat: (worker, leaseMs) => writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs })),
+    heartbeat: (worker, leaseMs, options) =>
+      writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs }, options?.only)),
 
     beginStep: (fence, key) => writes.run(({ now }) => ({ result: steps.begin(stepKey(fence, key, now), now) })),
 

@@ -3,6 +3,7 @@ import type { EventBody } from '../event.ts';
 import { type ArtifactHead, artifactEvents, fittingHead, type Slice, sliceParts } from '../frame-size.ts';
 import type { ArtifactView, ArtifactWrite, Change, TaskView } from '../ports/task-store.ts';
 import { type Artifact, isTerminal } from '../task.ts';
+import { roomForEvents } from './status.ts';
 
 /** The turn and attempt that write. */
 export interface Writer {
@@ -23,9 +24,10 @@ export interface ArtifactCommand {
 /**
  * One artifact update, as rows and as events that fit a frame. A rerun's first chunk replaces what the lost attempt
  * wrote, whatever `append` says; a first chunk never goes out as an append, because clients ignore an append to an
- * artifact that they have not seen.
+ * artifact that they have not seen. Throws TASK_FULL.
  */
 export function decideArtifact(view: TaskView, writer: Writer, command: ArtifactCommand): Change {
+  roomForEvents(view);
   const { parts, ...head } = command.artifact;
   const existing = view.artifacts.get(head.artifactId);
   const slices = sliceParts(parts, escapedLength(head), command.joinsPrevious);

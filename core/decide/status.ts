@@ -1,7 +1,9 @@
+import { DomainError } from '../errors.ts';
 import type { EventBody } from '../event.ts';
 import { smallStatusUpdate } from '../frame-size.ts';
+import { LIMITS } from '../limits.ts';
 import type { JsonObject, Message, Part } from '../message.ts';
-import type { ExecutionRecord, ExecutionWrite, TaskRecord } from '../ports/task-store.ts';
+import type { ExecutionRecord, ExecutionWrite, TaskRecord, TaskView } from '../ports/task-store.ts';
 import type { TaskState, TaskStatus } from '../task.ts';
 
 /** What an agent or the service says to people, before it is addressed to a task. */
@@ -39,6 +41,14 @@ export function statusEvent(record: TaskRecord, status: TaskStatus, metadata?: J
     status,
     ...(metadata ? { metadata } : {}),
   });
+}
+
+/** Made once, so that whoever drives an agent can tell it from everything else. */
+export const TASK_FULL = new DomainError('UNSUPPORTED_OPERATION', 'The task has as many events as it may have');
+
+/** An agent that never stops reporting would fill the disk until its deadline. What ends a task always has room. */
+export function roomForEvents({ record }: TaskView): void {
+  if (record.sequence >= LIMITS.eventsMax) throw TASK_FULL;
 }
 
 /** Ends every open execution but `except`. */

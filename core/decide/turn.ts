@@ -2,7 +2,7 @@ import type { JsonObject } from '../message.ts';
 import type { Change, ExecutionWrite, TaskView } from '../ports/task-store.ts';
 import type { InterruptedState, TerminalState } from '../task.ts';
 import { dropLost, type Writer } from './artifact.ts';
-import { agentMessage, closeOthers, nextStatus, type Saying, statusEvent } from './status.ts';
+import { agentMessage, closeOthers, nextStatus, roomForEvents, type Saying, statusEvent } from './status.ts';
 import { nextMetadata } from './task-metadata.ts';
 
 /*
@@ -26,8 +26,9 @@ export function closeTaken(view: TaskView, writer: Writer, taken: readonly numbe
     .map((ordinal) => ({ close: ordinal, outcome: 'done', takenBy: writer.ordinal }) as const);
 }
 
-/** The agent is at work; `saying` is shown to people. */
+/** The agent is at work; `saying` is shown to people. Throws TASK_FULL. */
 export function decideProgress(view: TaskView, saying: Saying | undefined, said?: JsonObject): Change {
+  roomForEvents(view);
   const metadata = nextMetadata(view.record, said);
   const status = nextStatus(view.record, view.now, 'TASK_STATE_WORKING', saying);
   return {

@@ -206,6 +206,11 @@ export interface Fence {
   readonly attempt: number;
 }
 
+/** Names an attempt of a turn. */
+export function fenceKey(fence: Omit<Fence, 'worker'>): string {
+  return `${fence.taskId} ${fence.ordinal} ${fence.attempt}`;
+}
+
 export interface UpdateRequest {
   readonly taskId: string;
   /** Answers TASK_NOT_FOUND when the task is not this owner's. */
@@ -327,8 +332,12 @@ export interface TaskStore {
     request: ClaimRequest,
     begin: (view: TaskView, execution: ExecutionRecord) => Change | undefined,
   ): Promise<readonly Claimed[]>;
-  /** Extends every lease that the worker still holds and answers them. */
-  heartbeat(worker: string, leaseMs: number): Promise<readonly HeldLease[]>;
+  /** Extends the leases that the worker still holds and answers them; `only` those of these keys (fenceKey), if given. */
+  heartbeat(
+    worker: string,
+    leaseMs: number,
+    options?: { readonly only: ReadonlySet<string> },
+  ): Promise<readonly HeldLease[]>;
   /** Commits that the step was started, under the fence, or answers what it once resulted in. */
   beginStep(fence: Fence, key: string): Promise<{ readonly result: { readonly value: Json } | undefined }>;
   /** Stores the result under the fence; the first one stored wins and is answered. */

@@ -2,7 +2,7 @@ import { decideBegin } from '../decide/end.ts';
 import { LIMITS } from '../limits.ts';
 import { observeStore } from '../observed-store.ts';
 import { pause } from '../ports/clock.ts';
-import type { Claimed, Fence } from '../ports/task-store.ts';
+import { type Claimed, type ClaimRequest, fenceKey } from '../ports/task-store.ts';
 import type { Wakeups } from '../ports/wakeups.ts';
 import type { RunningTurn } from './running-turn.ts';
 import { startTurn, type TurnDeps } from './turn.ts';
@@ -18,6 +18,8 @@ export interface RunnerDeps extends Omit<TurnDeps, 'patienceMs'> {
   readonly worker: string;
   readonly agentId: string;
   readonly concurrency: number;
+  /** Of those at most this many for one tenant. Absent: one may have all of them. */
+  readonly concurrencyPerTenant?: number;
   readonly leaseMs: number;
 }
 
@@ -28,25 +30,31 @@ export interface Runner {
   readonly running: number;
 }
 
-function keyOf(fence: Fence): string {
-  return `${fence.taskId} ${fence.ordinal} ${fence.attempt}`;
-}
-
 export function createRunner(deps: RunnerDeps): Runner {
   const { clock, store, telemetry, wakeups, worker, leaseMs } = deps;
   const { claim } = observeStore(store, { telemetry });
   const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
   const turns = new Map<string, RunningTurn>();
+  /** How many of them each tenant has. */
+  const tenants = new Map<string, number>();
   const stopping = new AbortController();
   let claiming: Promise<unknown> = Promise.resolve();
   let loops: Promise<unknown> = Promise.resolve();
 
+  function countTurn(tenant: string, change: 1 | -1): void {
+    const count = (tenants.get(tenant) ?? 0) + change;
+    if (count > 0) tenants.set(tenant, count);
+    else tenants.delete(tenant);
+  }
+
   function begin(claimed: Claimed): void {
-    const key = keyOf(claimed.fence);
+    const key = fenceKey(claimed.fence);
+    const { tenant } = claimed.record.owner;
     const turn = startTurn(turnDeps, claimed);
     const wakeup = wakeups.subscribe(`turn:${claimed.fence.taskId}`);
     let over = false;
     turns.set(key, turn);
+    countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
     void (async () => {
       while (!over) {
@@ -58,24 +66,30 @@ export function createRunner(deps: RunnerDeps): Runner {
       over = true;
       wakeup.close();
       turns.delete(key);
+      countTurn(tenant, -1);
       telemetry.gauge('a2a_turns_running', turns.size);
       wakeups.notify('work');
     });
   }
 
+  function shares(): Pick<ClaimRequest, 'perTenant'> {
+    const max = deps.concurrencyPerTenant;
+    return max === undefined ? {} : { perTenant: { max, running: new Map(tenants) } };
+  }
+
   async function claimLoop(): Promise<void> {
     const wakeup = wakeups.subscribe('work');
     while (!stopping.signal.aborted) {
-      const free = deps.concurrency - turns.size;
+      const limit = Math.min(deps.concurrency - turns.size, LIMITS.claimMax);
       try {
         const claimed =
-          free > 0
-            ? await claim({ agent: deps.agentId, worker, leaseMs, limit: free }, (view) =>
+          limit > 0
+            ? await claim({ agent: deps.agentId, worker, leaseMs, limit, ...shares() }, (view) =>
                 decideBegin(view, deps.ids.next()),
               )
             : [];
         for (const one of claimed) begin(one);
-        if (claimed.length > 0 && claimed.length === free) continue;
+        if (claimed.length > 0 && claimed.length === limit) continue;
       } catch (error) {
         telemetry.event('warn', 'runner.claim_failed', {}, error);
         await pause(clock, 1_000, stopping.signal);
@@ -92,7 +106,9 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (turns.size === 0 || finished.aborted) continue;
       const known = new Map(turns);
       try {
-        const held = new Map((await store.heartbeat(worker, leaseMs)).map((lease) => [keyOf(lease.fence), lease]));
+        // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
+        const leases = await store.heartbeat(worker, leaseMs, { only: new Set(known.keys()) });
+        const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
         for (const [key, turn] of known) {
           const lease = held.get(key);
           if (lease) turn.hear(lease.newest);

@@ -10,6 +10,7 @@ export const TURN_TEXTS = {
   review:
     'This was interrupted in the middle of its work. It needs review: nothing was started again, because that might do something twice.',
   restart: 'This was interrupted by a restart. Nothing was started again, because that might do something twice.',
+  events: 'The agent reported more than one task may hold, and was stopped.',
   exhausted: `This was interrupted ${LIMITS.maxAttempts} times and was given up.`,
 } as const;
 

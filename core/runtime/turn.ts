@@ -1,3 +1,4 @@
+import { TASK_FULL } from '../decide/status.ts';
 import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Part } from '../message.ts';
@@ -142,7 +143,8 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     }
     if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
     log.event('error', 'turn.failed', {}, error);
-    return writer.fail(saying(TURN_TEXTS.failed), describeThrown(error));
+    const text = error === TASK_FULL ? TURN_TEXTS.events : TURN_TEXTS.failed;
+    return writer.fail(saying(text), describeThrown(error));
   }
 
   async function interrupted(): Promise<void> {

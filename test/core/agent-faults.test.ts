@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import BetterSqlite3 from 'better-sqlite3';
+import { LIMITS } from '../../core/limits.ts';
 import { textOf } from '../../core/message.ts';
 import type { Agent, Update } from '../../core/ports/agent.ts';
 import type { LogFields } from '../../core/ports/telemetry.ts';
+import { TURN_TEXTS } from '../../core/runtime/turn-texts.ts';
 import { collect, createClient, statesOf, statusText } from '../support/client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createCore } from '../support/service.ts';
@@ -215,4 +218,38 @@ describe('an agent that', () => {
     assert.equal(task.status.state, 'TASK_STATE_FAILED');
     assert.ok(!JSON.stringify(task).includes(SECRET));
   });
+});
+
+describe('an agent that reports for ever', () => {
+  for (const [what, update] of [
+    ['WORKING', { state: 'TASK_STATE_WORKING' }],
+    ['chunks', { artifact: { artifactId: 'a', parts: [{ text: 'more' }] }, append: true }],
+  ] as const satisfies readonly (readonly [string, Update])[]) {
+    it(`fails its task when it has as many events as it may have: ${what}`, async (t) => {
+      let left = 0;
+      const core = await createCore(t, {
+        agent: async function* () {
+          try {
+            for (;;) yield update;
+          } finally {
+            left += 1;
+          }
+        },
+        idle: true,
+      });
+      const client = createClient(core);
+      const { id } = await client.start('go');
+      const db = new BetterSqlite3(core.path);
+      // As if it had reported all day.
+      db.prepare('update task set sequence = ? where id = ?').run(LIMITS.eventsMax - 10, id);
+      db.close();
+      core.runner.start();
+      const task = await client.settled(id);
+      assert.equal(task.status.state, 'TASK_STATE_FAILED');
+      assert.equal(statusText(task), TURN_TEXTS.events);
+      const record = await core.store.record(client.caller.owner, id);
+      assert.equal(record?.sequence, LIMITS.eventsMax + 1);
+      await until('the agent was left', () => left === 1);
+    });
+  }
 });
