@@ -32,6 +32,8 @@ export interface StreamTimes {
   readonly openAfterMs: number;
   /** How long a reader may leave a full buffer untouched. */
   readonly drainMs: number;
+  /** How long the reader of a stream that we end may take for what is on its way. */
+  readonly lingerMs: number;
 }
 
 type StreamEnd =
@@ -90,13 +92,14 @@ export async function writeEventStream(options: {
     if (!blocked && !response.destroyed) response.write(COMMENT);
   }
 
-  /** Resolves when there is room for the next event; false when the reader makes none. */
-  async function write(text: string): Promise<boolean> {
-    if (response.destroyed || response.write(text)) return true;
+  /** Resolves when there is room for the next event, or when the signal says that none will be written. */
+  async function write(text: string): Promise<'written' | 'slow-reader' | 'stopped'> {
+    if (response.destroyed || response.write(text)) return 'written';
     blocked = true;
-    const event = await firstEvent(response, ['drain', 'close'], { clock, ms: times.drainMs });
+    const event = await firstEvent(response, ['drain', 'close'], { clock, ms: times.drainMs, signal });
     blocked = false;
-    return event !== undefined;
+    if (event === 'abort') return 'stopped';
+    return event === undefined ? 'slow-reader' : 'written';
   }
 
   async function pump(): Promise<StreamEnd> {
@@ -113,9 +116,8 @@ export async function writeEventStream(options: {
       if (line.length > MAX_LINE_CHARS) {
         return { reason: 'failed', error: new RangeError(`an event of ${line.length} characters`) };
       }
-      if (!(await write(`${sequence === undefined ? '' : `id: ${sequence}\n`}${line}\n\n`))) {
-        return { reason: 'slow-reader' };
-      }
+      const wrote = await write(`${sequence === undefined ? '' : `id: ${sequence}\n`}${line}\n\n`);
+      if (wrote !== 'written') return { reason: wrote };
     }
   }
 
@@ -136,7 +138,8 @@ export async function writeEventStream(options: {
     const { json, event } = options.lastEvent(end.error);
     response.write(`${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`);
   }
-  await finish(response, clock, times.drainMs);
+  // A stream that is over has all the time that a reader has; one that is ended by us ends, for a slow one as well.
+  await finish(response, clock, end.reason === 'stopped' ? times.lingerMs : times.drainMs);
   return end;
 }
 
@@ -151,19 +154,23 @@ async function finish(response: ServerResponse, clock: Clock, ms: number): Promi
   if ((await firstEvent(response, ['finish', 'close'], { clock, ms })) === undefined) response.destroy();
 }
 
-/** The first of these events, or undefined when none came in time. */
+/** The first of these events, `abort` when the signal was before them, or undefined when none came in time. */
 function firstEvent(
   response: ServerResponse,
   names: readonly string[],
-  bound: { readonly clock: Clock; readonly ms: number },
+  bound: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal },
 ): Promise<string | undefined> {
+  const { signal } = bound;
   return new Promise((resolve) => {
     const settle = (name: string | undefined) => {
       cancel();
+      signal?.removeEventListener('abort', stop);
       for (const [listened, listener] of listeners) response.off(listened, listener);
       resolve(name);
     };
+    const stop = () => settle('abort');
     const cancel = bound.clock.timer(bound.ms, () => settle(undefined));
+    signal?.addEventListener('abort', stop, { once: true });
     const listeners = names.map((name) => [name, () => settle(name)] as const);
     for (const [name, listener] of listeners) response.once(name, listener);
   });

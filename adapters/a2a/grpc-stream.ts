@@ -30,7 +30,7 @@ export async function writeGrpcStream(options: {
   /** Ends it between two events. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  readonly times: Pick<StreamTimes, 'openAfterMs' | 'drainMs'>;
+  readonly times: Pick<StreamTimes, 'openAfterMs' | 'drainMs' | 'lingerMs'>;
   /** Breaks the stream off: a status would wait behind what the reader does not take. */
   readonly reset: () => void;
   readonly failure: (error: unknown) => StatusObject;
@@ -44,7 +44,7 @@ export async function writeGrpcStream(options: {
   let pendingBytes = 0;
   let onRoom = (): void => {};
 
-  /** Resolves when there is room for the next event, or nobody who needs it; false when the reader makes none. */
+  /** Resolves when there is room for the next event, or nobody who needs it, or no next event; false when the reader makes none. */
   function write(message: Buffer): Promise<boolean> {
     pendingBytes += message.length;
     call.write(message, () => {
@@ -55,11 +55,13 @@ export async function writeGrpcStream(options: {
     return new Promise((resolve) => {
       const settle = (room: boolean) => {
         cancel();
+        signal.removeEventListener('abort', onRoom);
         call.off('cancelled', onRoom);
         resolve(room);
       };
       const cancel = clock.timer(times.drainMs, () => settle(false));
       onRoom = () => settle(true);
+      signal.addEventListener('abort', onRoom, { once: true });
       call.once('cancelled', onRoom);
     });
   }
@@ -71,7 +73,9 @@ export async function writeGrpcStream(options: {
       if ('error' in step) return { reason: events === 0 ? 'refused' : 'failed', error: step.error };
       stopOpening();
       if (step.value === undefined) return { reason: 'complete' };
-      if (!(await write(step.value))) return { reason: 'slow-reader' };
+      const room = await write(step.value);
+      if (signal.aborted) return { reason: 'stopped' };
+      if (!room) return { reason: 'slow-reader' };
     }
   }
 
@@ -86,7 +90,7 @@ export async function writeGrpcStream(options: {
     return end;
   }
   const over = new Promise<boolean>((resolve) => {
-    const cancel = clock.timer(times.drainMs, () => resolve(false));
+    const cancel = clock.timer(end.reason === 'stopped' ? times.lingerMs : times.drainMs, () => resolve(false));
     // What the library says at the end of every call.
     call.once('cancelled', () => {
       cancel();

@@ -264,6 +264,25 @@ test('stream: a reader that takes nothing is cut, and its frames are not read ah
   assert.doesNotMatch(raw.received(), /0\r\n\r\n$/);
 });
 
+test('stream: its deadline ends it also for a reader that takes nothing', async (t) => {
+  const edge = edgeOf({ profile: { ...PROFILE, streamDeadlineMs: 40_000 } });
+  const { served, raw, script } = await openStream(t, { edge });
+  raw.socket.pause();
+  served.clock.advance(20_000);
+  for (let sequence = 1; sequence <= 1_000; sequence += 1) script.push(textFrame(sequence, 'x'.repeat(60_000)));
+  let pulled = -1;
+  while (pulled !== script.pulled) {
+    pulled = script.pulled;
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  }
+  served.clock.advance(20_000);
+  while (!script.returned) await new Promise(setImmediate);
+  served.clock.advance(2_000);
+  assert.equal(await endOf(served), 'deadline');
+  raw.socket.resume();
+  await raw.closed();
+});
+
 test('stream: a slow reader that goes on in time gets every event', async (t) => {
   const { raw, script, served } = await openStream(t);
   raw.socket.pause();
