@@ -6,6 +6,8 @@ export interface CommandResult {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
+  /** It was killed at its limit. */
+  readonly late: boolean;
 }
 
 export interface CommandOptions {
@@ -18,6 +20,7 @@ export interface CommandOptions {
 export function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandResult> {
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
+    const startedAt = Date.now();
     const child = spawn(program, args, {
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
@@ -33,16 +36,18 @@ export function runCommand(command: readonly string[], options: CommandOptions):
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    child.on('error', () => resolve({ code: undefined, stdout, stderr }));
+    child.on('error', () => resolve({ code: undefined, stdout, stderr, late: false }));
     child.on('close', (code, signal) => {
+      const late = signal !== null && Date.now() - startedAt >= options.limitMs;
       const note = signal === null ? '' : `\nkilled with ${signal} after ${options.limitMs} ms`;
-      resolve({ code: code ?? 1, stdout, stderr: stderr + note });
+      resolve({ code: code ?? 1, stdout, stderr: stderr + note, late });
     });
   });
 }
 
 /** Why a command failed, as one line, as far as it said so. */
-export function lastWords({ stdout, stderr }: CommandResult): string {
+export function lastWords({ stdout, stderr, late }: CommandResult): string {
+  if (late) return 'it took too long';
   const lines = stripVTControlCharacters(`${stdout}\n${stderr}`)
     .split('\n')
     .map((line) => line.replace(/https?:\S+/g, '…').trim())

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { CLIENTS, type Prepared } from './clients.ts';
+import { CLIENTS, type InteropClient } from './clients.ts';
 import { runCommand } from './command.ts';
-import { type ClientInput, type ClientLine, EDGES, KNOWN_FAULTS, SCENARIOS } from './scenarios.ts';
+import type { Prepared } from './installation.ts';
+import { type ClientInput, type ClientLine, faultKey, KNOWN_FAULTS, type Route, scenariosOf } from './scenarios.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /*
@@ -10,7 +11,7 @@ import { type Stage, setStage } from './stage.ts';
  * and package registries. A client that cannot be had here is skipped with the reason, never passed.
  */
 
-const PLAY_MS = 180_000;
+const PLAY_MS = 120_000;
 const asked = (process.env.INTEROP_LANGUAGES ?? '').split(',').filter((language) => language !== '');
 const clients = CLIENTS.filter(({ language }) => asked.length === 0 || asked.includes(language.toLowerCase()));
 if (clients.length === 0) throw new Error(`no client is of ${asked.join(' or ')}`);
@@ -19,7 +20,15 @@ interface Play {
   readonly client: string;
   readonly results: ReadonlyMap<string, { readonly ok: boolean; readonly detail: string }>;
   readonly remarks: string;
+  readonly calls: number;
+  /** Why nothing was played. */
+  readonly skipped?: string;
 }
+
+const NOTHING: Play = { client: '', results: new Map(), remarks: '', calls: 0 };
+
+const routeName = ({ edge, binding, protocol }: Route): string =>
+  `/${edge === 'a2a' ? 'a2a' : 'rovo/a2a'}, ${binding} ${protocol}`;
 
 async function play(command: readonly string[], input: ClientInput): Promise<Play> {
   const result = await runCommand([...command, JSON.stringify(input)], { limitMs: PLAY_MS });
@@ -30,41 +39,60 @@ async function play(command: readonly string[], input: ClientInput): Promise<Pla
     if ('client' in line) client = `${line.client} ${line.version}, ${line.runtime}`;
     else results.set(line.scenario, line);
   }
-  return { client, results, remarks: result.stderr.trim().slice(-2_000) };
+  return { client, results, remarks: result.stderr.trim().slice(-2_000), calls: 0 };
 }
 
 let stage: Stage;
+const prepared = new Map<InteropClient, Promise<Prepared>>();
 before(async () => {
+  // All at once: installing is waiting for a network.
+  for (const client of clients) {
+    const ready = client.prepare();
+    ready.catch(() => {});
+    prepared.set(client, ready);
+  }
   stage = await setStage();
 });
 after(() => stage.close());
 
-for (const { language, prepare } of clients) {
-  let prepared: Prepared | undefined;
-  for (const edge of EDGES) {
-    describe(`${language} client on /${edge === 'a2a' ? 'a2a' : 'rovo/a2a'}`, () => {
-      let played: Play | undefined;
-      let calls = 0;
+/** All its routes at once: most of a play is waiting, and none sees the tasks of another. */
+function playAll(client: InteropClient): (route: Route) => Promise<Play> {
+  const plays = new Map<Route, Promise<Play>>();
+  const begin = async (route: Route): Promise<Play> => {
+    const ready = await prepared.get(client);
+    if (ready === undefined || 'unavailable' in ready)
+      return { ...NOTHING, skipped: ready?.unavailable ?? 'not asked for' };
+    const name = encodeURIComponent(`${client.language} ${routeName(route)}`);
+    const said = await play(ready.command, stage.input(route, name));
+    return { ...said, calls: stage.headersGiven(name) };
+  };
+  return (route) => {
+    if (plays.size === 0) for (const each of client.routes) plays.set(each, begin(each));
+    return plays.get(route) ?? Promise.reject(new Error('no such route'));
+  };
+}
+
+for (const client of clients) {
+  const playOf = playAll(client);
+  for (const route of client.routes) {
+    describe(`${client.language} client on ${routeName(route)}`, () => {
+      let played = NOTHING;
       before(async () => {
-        prepared ??= await prepare();
-        if ('unavailable' in prepared) return;
-        const headersBefore = stage.headersGiven(edge);
-        played = await play(prepared.command, stage.input(edge));
-        calls = stage.headersGiven(edge) - headersBefore;
+        played = await playOf(route);
       });
 
       test('names its version', (t) => {
-        if (prepared && 'unavailable' in prepared) return t.skip(prepared.unavailable);
-        t.diagnostic(`${language}: ${played?.client}`);
-        assert.match(played?.client ?? '', / \d+\.\d+\.\d+/, played?.remarks);
+        if (played.skipped !== undefined) return t.skip(played.skipped);
+        t.diagnostic(`${client.language}: ${played.client}`);
+        assert.match(played.client, / \d+\.\d+\.\d+/, played.remarks);
       });
 
-      for (const [name, promise] of Object.entries(SCENARIOS[edge])) {
+      for (const [name, promise] of scenariosOf(route)) {
         test(`${name}: ${promise}`, (t) => {
-          if (prepared && 'unavailable' in prepared) return t.skip(prepared.unavailable);
-          const result = played?.results.get(name);
-          assert.ok(result, `the client said nothing about it\n${played?.remarks}`);
-          const known = KNOWN_FAULTS[`${language} ${edge} ${name}`];
+          if (played.skipped !== undefined) return t.skip(played.skipped);
+          const result = played.results.get(name);
+          assert.ok(result, `the client said nothing about it\n${played.remarks}`);
+          const known = KNOWN_FAULTS[faultKey(client.language, route, name)];
           if (known !== undefined) {
             assert.ok(!result.ok, 'it passes: take it off the list of known faults');
             return t.skip(`known fault of the client: ${known}`);
@@ -75,8 +103,8 @@ for (const { language, prepare } of clients) {
       }
 
       test('carries new credentials with every call', (t) => {
-        if (prepared && 'unavailable' in prepared) return t.skip(prepared.unavailable);
-        assert.ok(calls > Object.keys(SCENARIOS[edge]).length, `${calls} calls`);
+        if (played.skipped !== undefined) return t.skip(played.skipped);
+        assert.ok(played.calls > scenariosOf(route).length, `${played.calls} calls`);
       });
     });
   }

@@ -1,16 +1,24 @@
 import type { JsonObject } from '../../core/message.ts';
 import type { Fingerprint } from './large-text.ts';
 
-export const EDGES = ['a2a', 'rovo'] as const;
-export type EdgeName = (typeof EDGES)[number];
+export type EdgeName = 'a2a' | 'rovo';
+/** As the agent card spells it. */
+export type BindingName = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+
+/** One way to the service, on which a client plays all its scenarios. */
+export interface Route {
+  readonly edge: EdgeName;
+  readonly binding: BindingName;
+  readonly protocol: '1.0' | '0.3';
+}
 
 /*
- * What every client does on an edge, in this order; the programs in python/, java/, go/ and js/ implement each name.
- * Jira's edge has the five operations that Jira calls, so nothing is listed there.
+ * What every client does on an edge, in this order; the program of each client implements each name. Jira's edge has the
+ * five operations that Jira calls, so nothing is listed there.
  */
 export const SCENARIOS = {
   a2a: {
-    card: 'reads the agent card and finds a JSON-RPC interface on it',
+    card: 'reads the agent card and finds the binding and the version on it',
     send: 'SendMessage answers the completed task with its artifact',
     poll: 'SendMessage answers at once, a second message goes to the running task, GetTask reaches the end',
     stream: 'a stream begins with the task, brings the artifact and ends with the terminal status',
@@ -37,23 +45,41 @@ export const SCENARIOS = {
   },
 } as const satisfies Record<EdgeName, Readonly<Record<string, string>>>;
 
+/** 0.3 has no list. */
+const SINCE_1_0: readonly string[] = ['list', 'page'];
+
+/** Names and promises. */
+export function scenariosOf({ edge, protocol }: Route): readonly (readonly [name: string, promise: string])[] {
+  return Object.entries(SCENARIOS[edge]).filter(([name]) => protocol === '1.0' || !SINCE_1_0.includes(name));
+}
+
 /**
- * What a client cannot do for a reason of its own, by language, edge and scenario. Skipped as long as it fails; one that
- * passes has to leave this list.
+ * What a client cannot do for a reason of its own, by language, edge, binding and scenario. Skipped as long as it fails;
+ * one that passes has to leave this list.
  */
+const GO_SCOPES =
+  'a2a-go 2.3.1 parses the scopes of a security requirement as a list; a2a.proto has an object with `list` there';
+const JAVA_PAGE =
+  'a2a-java-sdk 1.2.0 takes no page that is not full: it wants pageSize to be the number of tasks, the examples of ' +
+  'the specification show the size asked for';
 export const KNOWN_FAULTS: Readonly<Record<string, string>> = {
-  'Go a2a card':
-    'a2a-go 2.3.1 parses the scopes of a security requirement as a list; a2a.proto has an object with `list` there',
-  'Java a2a list':
-    'a2a-java-sdk 1.2.0 takes no page that is not full: it wants pageSize to be the number of tasks, the examples of ' +
-    'the specification show the size asked for',
-  'Go a2a finished-stream':
+  'Go a2a JSONRPC card': GO_SCOPES,
+  'Go a2a HTTP+JSON card': GO_SCOPES,
+  'Java a2a JSONRPC list': JAVA_PAGE,
+  'Java a2a HTTP+JSON get':
+    'a2a-java-sdk 1.2.0 pads the number in `?historyLength= 1` with a blank, which is no address then',
+  'Go a2a JSONRPC finished-stream':
     'a2a-go 2.3.1 reads nothing but data lines from the answer to a streaming call, so an error as plain JSON is lost',
 };
+
+export function faultKey(language: string, { edge, binding }: Route, name: string): string {
+  return `${language} ${edge} ${binding} ${name}`;
+}
 
 /** The one argument of a client program, as JSON. */
 export interface ClientInput {
   readonly edge: EdgeName;
+  readonly binding: BindingName;
   /** `/.well-known/agent-card.json` below it is the card to start from. */
   readonly cardBase: string;
   /** GET answers the headers of one call as a JSON object; asked anew for each call. */

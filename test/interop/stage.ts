@@ -11,13 +11,14 @@ import { AGENT_ACCOUNT } from '../../simulator/site/people.ts';
 import { startIssuer } from '../e2e/issuer.ts';
 import { launchService } from '../support/service-process.ts';
 import { largeFingerprint } from './large-text.ts';
-import { type ClientInput, type EdgeName, SCENARIOS } from './scenarios.ts';
+import { type ClientInput, type EdgeName, type Route, scenariosOf } from './scenarios.ts';
 
 /** The shipped service with both edges on, and everything that a client of either has to be handed. */
 export interface Stage {
-  input(edge: EdgeName): ClientInput;
-  /** How many calls were given headers since the stage was set. */
-  headersGiven(edge: EdgeName): number;
+  /** `play` tells the calls of one client on one route from all others. */
+  input(route: Route, play: string): ClientInput;
+  /** How many calls of that play were given headers. */
+  headersGiven(play: string): number;
   /** What the service complained about in its log. */
   complaints(): readonly string[];
   close(): Promise<void>;
@@ -38,10 +39,10 @@ export async function setStage(): Promise<Stage> {
     settings: { ...atlassian.env, ...issuer.env, AGENT: `module:${AGENT}`, ROVO_WAIT_MS, LOG_LEVEL: 'info' },
   });
   await service.ready();
-  const given = { a2a: 0, rovo: 0 };
+  const given = new Map<string, number>();
 
-  const headers = async (edge: EdgeName): Promise<Record<string, string>> => {
-    given[edge] += 1;
+  const headers = async (edge: EdgeName, play: string): Promise<Record<string, string>> => {
+    given.set(play, (given.get(play) ?? 0) + 1);
     if (edge === 'a2a') return { authorization: `Bearer ${await issuer.token('ada')}` };
     return {
       authorization: `Bearer ${await atlassian.mint()}`,
@@ -57,15 +58,13 @@ export async function setStage(): Promise<Stage> {
     return { ...card, supportedInterfaces };
   };
 
+  async function answer(path: string): Promise<object> {
+    const [, edge, play = ''] = /^\/headers\/(a2a|rovo)\/(.+)$/.exec(path) ?? [];
+    return edge === undefined ? rovoCard() : headers(edge as EdgeName, play);
+  }
+
   const desk = createServer((request, response) => {
-    const answers: Readonly<Record<string, () => Promise<object>>> = {
-      '/headers/a2a': () => headers('a2a'),
-      '/headers/rovo': () => headers('rovo'),
-      [CARD_PATH]: rovoCard,
-    };
-    const answer = answers[request.url ?? ''];
-    if (!answer) return void response.writeHead(404).end();
-    answer().then(
+    answer(request.url ?? '').then(
       (value) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
@@ -80,15 +79,16 @@ export async function setStage(): Promise<Stage> {
   const assignment = message.parts.flatMap((part) => ('data' in part ? [part.data] : []))[0] ?? null;
 
   return {
-    input: (edge) => ({
-      edge,
-      cardBase: edge === 'a2a' ? service.origin : origin,
-      headersUrl: `${origin}/headers/${edge}`,
-      scenarios: Object.keys(SCENARIOS[edge]),
-      data: edge === 'rovo' ? (assignment as ClientInput['data']) : null,
+    input: (route, play) => ({
+      edge: route.edge,
+      binding: route.binding,
+      cardBase: route.edge === 'a2a' ? service.origin : origin,
+      headersUrl: `${origin}/headers/${route.edge}/${play}`,
+      scenarios: scenariosOf(route).map(([name]) => name),
+      data: route.edge === 'rovo' ? (assignment as ClientInput['data']) : null,
       large: largeFingerprint(),
     }),
-    headersGiven: (edge) => given[edge],
+    headersGiven: (play) => given.get(play) ?? 0,
     complaints: () =>
       service
         .log()

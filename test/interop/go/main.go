@@ -21,6 +21,7 @@ import (
 
 type clientInput struct {
 	Edge       string   `json:"edge"`
+	Binding    string   `json:"binding"`
 	CardBase   string   `json:"cardBase"`
 	HeadersURL string   `json:"headersUrl"`
 	Scenarios  []string `json:"scenarios"`
@@ -179,6 +180,13 @@ func parseCard(body []byte) (*a2a.AgentCard, error) {
 	return agentcard.DefaultCardParser(rest)
 }
 
+func transport() a2aclient.FactoryOption {
+	if input.Binding == string(a2a.TransportProtocolJSONRPC) {
+		return a2aclient.WithJSONRPCTransport(nil)
+	}
+	return a2aclient.WithRESTTransport(nil)
+}
+
 func clientVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -226,7 +234,9 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	client, err := a2aclient.NewFromCard(ctx, card, a2aclient.WithCallInterceptors(credentials{}))
+	client, err := a2aclient.NewFromCard(
+		ctx, card, a2aclient.WithDefaultsDisabled(), transport(), a2aclient.WithCallInterceptors(credentials{}),
+	)
 	if err != nil {
 		panic(err)
 	}

@@ -108,7 +108,7 @@ func readCard(ctx context.Context, _ *session) (string, error) {
 		shown = append(shown, fmt.Sprintf("%s %s", one.ProtocolBinding, one.ProtocolVersion))
 	}
 	list := strings.Join(shown, ", ")
-	if !strings.Contains(list, "JSONRPC 1.0") {
+	if !strings.Contains(list, input.Binding+" 1.0") {
 		return "", errors.New(list)
 	}
 	return list, nil

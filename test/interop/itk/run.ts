@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { pythonWith } from '../clients.ts';
 import { runCommand } from '../command.ts';
+import { pythonWith } from '../installation.ts';
 
 /*
  * npm run test:itk -- --itk <checkout of a2aproject/a2a-itk> [--with python_v10,go_v10,ts_v10] [--protocols jsonrpc]

@@ -19,6 +19,7 @@ import {
   createAuthenticatingFetchWithRetry,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
+  RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { ClientInput, ClientLine } from '../scenarios.ts';
@@ -43,8 +44,11 @@ async function connect(): Promise<Client> {
     headers: async () => (await (await fetch(input.headersUrl)).json()) as Record<string, string>,
     shouldRetryWithHeaders: async () => undefined,
   });
+  const transport =
+    input.binding === 'JSONRPC' ? new JsonRpcTransportFactory({ fetchImpl }) : new RestTransportFactory({ fetchImpl });
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    transports: [transport],
+    preferredTransports: [input.binding],
   });
   return new ClientFactory(options).createFromUrl(input.cardBase);
 }
@@ -181,7 +185,7 @@ const SCENARIOS: Readonly<Record<string, (session: Session) => Promise<string>>>
     const shown = supportedInterfaces.map(
       ({ protocolBinding, protocolVersion }) => `${protocolBinding} ${protocolVersion}`,
     );
-    expect(shown.includes('JSONRPC 1.0'), shown.join());
+    expect(shown.includes(`${input.binding} 1.0`), shown.join());
     return shown.join(', ');
   },
   async send(session) {

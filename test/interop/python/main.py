@@ -118,8 +118,12 @@ async def refusal(call):
 class Session:
     def __init__(self, card):
         credentials = [Credentials()]
-        self._streaming = ClientFactory(ClientConfig(streaming=True)).create(card, credentials)
-        self._single = ClientFactory(ClientConfig(streaming=False)).create(card, credentials)
+        self._streaming, self._single = (
+            ClientFactory(
+                ClientConfig(streaming=streaming, supported_protocol_bindings=[INPUT["binding"]])
+            ).create(card, credentials)
+            for streaming in (True, False)
+        )
 
     @staticmethod
     def _ask(text, task=None, context_id="", now=False):
@@ -169,7 +173,7 @@ async def card(_):
     async with httpx.AsyncClient() as http:
         found = await A2ACardResolver(http, INPUT["cardBase"]).get_agent_card()
     shown = [f"{one.protocol_binding} {one.protocol_version}" for one in found.supported_interfaces]
-    expect("JSONRPC 1.0" in shown, ", ".join(shown))
+    expect(f"{INPUT['binding']} 1.0" in shown, ", ".join(shown))
     return ", ".join(shown)
 
 

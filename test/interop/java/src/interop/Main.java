@@ -16,7 +16,13 @@ public final class Main {
     record Fingerprint(int utf8Bytes, String sha256) {}
 
     record Input(
-            String edge, String cardBase, String headersUrl, List<String> scenarios, JsonElement data, Fingerprint large) {}
+            String edge,
+            String binding,
+            String cardBase,
+            String headersUrl,
+            List<String> scenarios,
+            JsonElement data,
+            Fingerprint large) {}
 
     private static final Gson GSON = new Gson();
 

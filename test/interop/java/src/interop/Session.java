@@ -16,12 +16,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.a2aproject.sdk.A2A;
 import org.a2aproject.sdk.client.Client;
+import org.a2aproject.sdk.client.ClientBuilder;
 import org.a2aproject.sdk.client.ClientEvent;
 import org.a2aproject.sdk.client.TaskEvent;
 import org.a2aproject.sdk.client.TaskUpdateEvent;
 import org.a2aproject.sdk.client.config.ClientConfig;
 import org.a2aproject.sdk.client.transport.jsonrpc.JSONRPCTransport;
 import org.a2aproject.sdk.client.transport.jsonrpc.JSONRPCTransportConfigBuilder;
+import org.a2aproject.sdk.client.transport.rest.RestTransport;
+import org.a2aproject.sdk.client.transport.rest.RestTransportConfigBuilder;
 import org.a2aproject.sdk.client.transport.spi.interceptors.ClientCallContext;
 import org.a2aproject.sdk.client.transport.spi.interceptors.ClientCallInterceptor;
 import org.a2aproject.sdk.client.transport.spi.interceptors.PayloadAndHeaders;
@@ -59,12 +62,18 @@ final class Session {
     }
 
     private Client connect(AgentCard card, boolean streams) throws Exception {
-        return Client.builder(card)
-                .clientConfig(ClientConfig.builder().setStreaming(streams).build())
-                .withTransport(
-                        JSONRPCTransport.class,
-                        new JSONRPCTransportConfigBuilder().httpClient(http).addInterceptor(new Credentials(input.headersUrl())))
-                .build();
+        Credentials credentials = new Credentials(input.headersUrl());
+        ClientBuilder client =
+                Client.builder(card).clientConfig(ClientConfig.builder().setStreaming(streams).build());
+        if (input.binding().equals("JSONRPC")) {
+            client.withTransport(
+                    JSONRPCTransport.class,
+                    new JSONRPCTransportConfigBuilder().httpClient(http).addInterceptor(credentials));
+        } else {
+            client.withTransport(
+                    RestTransport.class, new RestTransportConfigBuilder().httpClient(http).addInterceptor(credentials));
+        }
+        return client.build();
     }
 
     /** Headers of one call, asked anew for each. */
