@@ -61,7 +61,7 @@ export const GRPC_METHODS: readonly GrpcMethod[] = [
   }),
   method(A2AService.sendStreamingMessage, SendMessageRequest.toJSON, event),
   method(A2AService.getTask, GetTaskRequest.toJSON, task),
-  method(A2AService.listTasks, ListTasksRequest.toJSON, (result) => {
+  method(A2AService.listTasks, listToJson, (result) => {
     const { tasks, ...page } = result as JsonObject & { readonly tasks: readonly Task[] };
     return { ...ListTasksResponse.fromJSON(page), tasks: tasks.map(task) };
   }),
@@ -75,6 +75,11 @@ export const GRPC_METHODS: readonly GrpcMethod[] = [
   method(A2AService.deleteTaskPushNotificationConfig, DeleteTaskPushNotificationConfigRequest.toJSON, () => ({})),
   method(A2AService.getExtendedAgentCard, GetExtendedAgentCardRequest.toJSON, (result) => AgentCard.fromJSON(result)),
 ];
+
+/** In protobuf 0 is what a number is that nobody set: a2a-go sends it for every list without a page size. */
+function listToJson({ pageSize, ...request }: ListTasksRequest): unknown {
+  return ListTasksRequest.toJSON({ ...request, pageSize: pageSize === 0 ? undefined : pageSize });
+}
 
 function method<Request, Response>(
   definition: Definition<Request, Response>,

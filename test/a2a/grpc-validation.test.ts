@@ -63,7 +63,7 @@ const REFUSED: readonly (readonly [string, Operation, unknown, readonly string[]
   ['no id', 'CancelTask', {}, ['id']],
   ['no id', 'SubscribeToTask', {}, ['id']],
   ['id of 1 MB', 'GetTask', { id: 'x'.repeat(1_000_000) }, ['id']],
-  ['pageSize 0', 'ListTasks', { pageSize: 0 }, ['pageSize']],
+  ['pageSize -1', 'ListTasks', { pageSize: -1 }, ['pageSize']],
   ['pageSize 101', 'ListTasks', { pageSize: 101 }, ['pageSize']],
   ['an unknown state', 'ListTasks', varint(3, 99), ['status']],
   ['another tenant', 'SendMessage', send({}, { tenant: 't2' }), ['tenant']],

@@ -75,12 +75,14 @@ test('gRPC: ListTasks hands every field over, and none that was left out', async
     includeArtifacts: true,
   });
   await client.ask('ListTasks', {});
-  const [full, none] = served.operations.callsOf('listTasks').map(([, query]) => query);
+  await client.ask('ListTasks', { pageSize: 0 });
+  const [full, none, zero] = served.operations.callsOf('listTasks').map(([, query]) => query);
   assert.deepEqual(full, {
     filter: { contextId: 'c 1', state: 'TASK_STATE_WORKING', statusSince: Date.parse('2026-11-30T09:00:00.250Z') },
     ...{ pageSize: 2, pageToken: '2', historyLength: 0, includeArtifacts: true },
   });
   assert.deepEqual(none, { filter: {}, pageSize: 50, includeArtifacts: false });
+  assert.deepEqual(zero, none, 'a number that nobody set');
 });
 
 test('gRPC: a message goes over whole, with every kind of part, and comes back the same', async (t) => {
