@@ -75,11 +75,12 @@ async function prepareLegacyJavaScript(): Promise<Prepared> {
   return npmWith('legacy-js', ['package.json', 'main.mjs']);
 }
 
-const ON_A2A: readonly Route[] = [
+const CURRENT: readonly Route[] = [
   { edge: 'a2a', binding: 'JSONRPC', protocol: '1.0' },
   { edge: 'a2a', binding: 'HTTP+JSON', protocol: '1.0' },
+  { edge: 'a2a', binding: 'GRPC', protocol: '1.0' },
+  { edge: 'rovo', binding: 'JSONRPC', protocol: '1.0' },
 ];
-const CURRENT: readonly Route[] = [...ON_A2A, { edge: 'rovo', binding: 'JSONRPC', protocol: '1.0' }];
 const LEGACY: readonly Route[] = [{ edge: 'a2a', binding: 'JSONRPC', protocol: '0.3' }];
 
 export const CLIENTS: readonly InteropClient[] = [

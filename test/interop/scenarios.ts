@@ -65,6 +65,7 @@ const JAVA_PAGE =
 export const KNOWN_FAULTS: Readonly<Record<string, string>> = {
   'Go a2a JSONRPC card': GO_SCOPES,
   'Go a2a HTTP+JSON card': GO_SCOPES,
+  'Go a2a GRPC card': GO_SCOPES,
   'Java a2a JSONRPC list': JAVA_PAGE,
   'Java a2a HTTP+JSON get':
     'a2a-java-sdk 1.2.0 pads the number in `?historyLength= 1` with a blank, which is no address then',

@@ -36,7 +36,10 @@ export async function setStage(): Promise<Stage> {
   const issuer = await startIssuer();
   const service = launchService({
     directory,
-    settings: { ...atlassian.env, ...issuer.env, AGENT: `module:${AGENT}`, ROVO_WAIT_MS, LOG_LEVEL: 'info' },
+    settings: {
+      ...{ ...atlassian.env, ...issuer.env, AGENT: `module:${AGENT}` },
+      ...{ ROVO_WAIT_MS, GRPC_PORT: '0', LOG_LEVEL: 'info' },
+    },
   });
   await service.ready();
   const given = new Map<string, number>();

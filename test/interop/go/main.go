@@ -17,6 +17,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 )
 
 type clientInput struct {
@@ -181,10 +184,14 @@ func parseCard(body []byte) (*a2a.AgentCard, error) {
 }
 
 func transport() a2aclient.FactoryOption {
-	if input.Binding == string(a2a.TransportProtocolJSONRPC) {
+	switch a2a.TransportProtocol(input.Binding) {
+	case a2a.TransportProtocolJSONRPC:
 		return a2aclient.WithJSONRPCTransport(nil)
+	case a2a.TransportProtocolHTTPJSON:
+		return a2aclient.WithRESTTransport(nil)
+	default:
+		return a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}
-	return a2aclient.WithRESTTransport(nil)
 }
 
 func clientVersion() string {

@@ -13,6 +13,7 @@ import {
   TaskState,
 } from '@a2a-js/sdk';
 import {
+  type CallInterceptor,
   type Client,
   ClientFactory,
   ClientFactoryOptions,
@@ -20,9 +21,11 @@ import {
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
+  type TransportFactory,
 } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
-import type { ClientInput, ClientLine } from '../scenarios.ts';
+import type { BindingName, ClientInput, ClientLine } from '../scenarios.ts';
 
 /*
  * The JavaScript client of the A2A project on the scenarios. Prints one ClientLine per line.
@@ -39,16 +42,28 @@ function equal(seen: unknown, wanted: unknown, what: string): void {
   expect(left === right, `${what}: ${left} instead of ${right}`);
 }
 
+const headers = async () => (await (await fetch(input.headersUrl)).json()) as Record<string, string>;
+const fetchImpl = createAuthenticatingFetchWithRetry(fetch, { headers, shouldRetryWithHeaders: async () => undefined });
+const TRANSPORTS: Readonly<Record<BindingName, () => TransportFactory>> = {
+  JSONRPC: () => new JsonRpcTransportFactory({ fetchImpl }),
+  'HTTP+JSON': () => new RestTransportFactory({ fetchImpl }),
+  GRPC: () => new GrpcTransportFactory(),
+};
+
+/** HTTP has a fetch of its own for credentials, gRPC sends the parameters of a call as its metadata. */
+const metadata: CallInterceptor = {
+  async before(call) {
+    if (input.binding !== 'GRPC') return;
+    call.options = { ...call.options, serviceParameters: { ...call.options?.serviceParameters, ...(await headers()) } };
+  },
+  async after() {},
+};
+
 async function connect(): Promise<Client> {
-  const fetchImpl = createAuthenticatingFetchWithRetry(fetch, {
-    headers: async () => (await (await fetch(input.headersUrl)).json()) as Record<string, string>,
-    shouldRetryWithHeaders: async () => undefined,
-  });
-  const transport =
-    input.binding === 'JSONRPC' ? new JsonRpcTransportFactory({ fetchImpl }) : new RestTransportFactory({ fetchImpl });
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [transport],
+    transports: [TRANSPORTS[input.binding]()],
     preferredTransports: [input.binding],
+    clientConfig: { interceptors: [metadata] },
   });
   return new ClientFactory(options).createFromUrl(input.cardBase);
 }

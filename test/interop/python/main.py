@@ -11,6 +11,7 @@ import sys
 import uuid
 from importlib.metadata import version
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.client import ClientCallContext
@@ -120,7 +121,11 @@ class Session:
         credentials = [Credentials()]
         self._streaming, self._single = (
             ClientFactory(
-                ClientConfig(streaming=streaming, supported_protocol_bindings=[INPUT["binding"]])
+                ClientConfig(
+                    streaming=streaming,
+                    supported_protocol_bindings=[INPUT["binding"]],
+                    grpc_channel_factory=grpc.aio.insecure_channel,
+                )
             ).create(card, credentials)
             for streaming in (True, False)
         )

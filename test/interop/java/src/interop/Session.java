@@ -21,6 +21,8 @@ import org.a2aproject.sdk.client.ClientEvent;
 import org.a2aproject.sdk.client.TaskEvent;
 import org.a2aproject.sdk.client.TaskUpdateEvent;
 import org.a2aproject.sdk.client.config.ClientConfig;
+import org.a2aproject.sdk.client.transport.grpc.GrpcTransport;
+import org.a2aproject.sdk.client.transport.grpc.GrpcTransportConfigBuilder;
 import org.a2aproject.sdk.client.transport.jsonrpc.JSONRPCTransport;
 import org.a2aproject.sdk.client.transport.jsonrpc.JSONRPCTransportConfigBuilder;
 import org.a2aproject.sdk.client.transport.rest.RestTransport;
@@ -51,6 +53,7 @@ final class Session {
 
     private final Main.Input input;
     private final DroppableHttp http = new DroppableHttp();
+    private final DroppableGrpc grpc = new DroppableGrpc();
     private final Client single;
     private final Client streaming;
 
@@ -65,15 +68,17 @@ final class Session {
         Credentials credentials = new Credentials(input.headersUrl());
         ClientBuilder client =
                 Client.builder(card).clientConfig(ClientConfig.builder().setStreaming(streams).build());
-        if (input.binding().equals("JSONRPC")) {
-            client.withTransport(
+        ClientBuilder withTransport = switch (input.binding()) {
+            case "JSONRPC" -> client.withTransport(
                     JSONRPCTransport.class,
                     new JSONRPCTransportConfigBuilder().httpClient(http).addInterceptor(credentials));
-        } else {
-            client.withTransport(
+            case "HTTP+JSON" -> client.withTransport(
                     RestTransport.class, new RestTransportConfigBuilder().httpClient(http).addInterceptor(credentials));
-        }
-        return client.build();
+            default -> client.withTransport(
+                    GrpcTransport.class,
+                    new GrpcTransportConfigBuilder().channelFactory(grpc::channel).addInterceptor(credentials));
+        };
+        return withTransport.build();
     }
 
     /** Headers of one call, asked anew for each. */
@@ -200,6 +205,7 @@ final class Session {
             }
             if (enough.test(told)) {
                 http.dropStream();
+                grpc.dropStream();
                 break;
             }
             // The client leaves by itself then and says nothing more.
