@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   build,
   cacheFor,
+  complete,
   draftOf,
   install,
   lacks,
@@ -48,7 +49,7 @@ async function prepareJava(): Promise<Prepared> {
     const fetchThem = ['mvn', '-B', '-q', '-f', pom, `-Dinterop.libraries=${draft}`, 'dependency:copy-dependencies'];
     const missingToo = await install(fetchThem);
     if (missingToo !== undefined) return { unavailable: missingToo };
-    renameSync(draft, libraries);
+    complete(draft, libraries);
   }
   const sources = join(SOURCES, 'java', 'src', 'interop');
   const files = readdirSync(sources).map((name) => join(sources, name));

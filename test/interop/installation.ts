@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const SOURCES = join(ROOT, 'test', 'interop');
 const CACHE = join(ROOT, 'target', 'interop');
 const INSTALL_MS = 100_000;
-const BUILD_MS = 100_000;
+const BUILD_MS = 150_000;
 const LOOK_MS = 20_000;
 
 /** The folder for what is made of that file, below SOURCES. */
@@ -34,13 +34,23 @@ export function cacheFor(name: string, pinnedBy: string): string {
 }
 
 /**
- * An empty place beside a folder, to be renamed to it when complete: an installation that broke off is not taken for
+ * An empty place beside a folder, which becomes it when complete: an installation that broke off is not taken for
  * one, and two processes at the same time do not write into each other's.
  */
 export function draftOf(folder: string): string {
   const draft = `${folder}.${process.pid}.draft`;
   rmSync(draft, { recursive: true, force: true });
   return draft;
+}
+
+/** Another process may have been faster: both have the same in it. */
+export function complete(draft: string, folder: string): void {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true, force: true });
+  }
 }
 
 /** The reason why a toolchain cannot be used, or undefined. */
@@ -79,7 +89,7 @@ export async function pythonWith(name: string, requirementsFile: string): Promis
       (await build(['python3', '-m', 'venv', draft])) ??
       (await install([...pip, '--disable-pip-version-check', '-r', requirements]));
     if (notReady !== undefined) return { unavailable: notReady };
-    renameSync(draft, folder);
+    complete(draft, folder);
   }
   return { command: [python(folder)] };
 }
@@ -97,7 +107,7 @@ export async function npmWith(
     const quick = ['--no-audit', '--no-fund', '--ignore-scripts', '--fetch-retries=1', '--fetch-timeout=20000'];
     const notReady = await install(['npm', 'install', '--silent', ...quick], { cwd: draft });
     if (notReady !== undefined) return { unavailable: notReady };
-    renameSync(draft, folder);
+    complete(draft, folder);
   }
   for (const file of programs) copyFileSync(join(SOURCES, name, file), join(folder, basename(file)));
   return { command: [process.execPath, join(folder, programs.at(-1) ?? '')] };
