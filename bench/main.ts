@@ -8,6 +8,7 @@ import { appendService } from './append-service.ts';
 import { backlog } from './backlog.ts';
 import { MISSED } from './bars.ts';
 import { eventLatency } from './event-latency.ts';
+import { floodScenario } from './flood.ts';
 import { idleStreams } from './idle-streams.ts';
 import { packageVersions } from './package-versions.ts';
 import { recovery } from './recovery.ts';
@@ -32,7 +33,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   start: startToReady,
   recovery,
   retention,
+  flood: floodScenario,
 };
+
+const SECONDS = 3;
+const FLOOD_SECONDS = 60;
 
 const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]
 names: ${Object.keys(SCENARIOS).join(', ')} (all when none is given)`;
@@ -52,7 +57,7 @@ async function main(): Promise<void> {
     allowPositionals: true,
     options: {
       rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '3' },
+      seconds: { type: 'string' },
       at: { type: 'string', default: '1,16,64' },
       save: { type: 'string' },
       against: { type: 'string' },
@@ -62,7 +67,8 @@ async function main(): Promise<void> {
   if (unknown.length > 0) throw new TypeError(`unknown: ${unknown.join(', ')}`);
   const options = {
     rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
+    seconds: Number(values.seconds ?? SECONDS),
+    floodSeconds: Number(values.seconds ?? FLOOD_SECONDS),
     concurrencies: values.at.split(',').map(Number),
   };
   const before = values.against ? (JSON.parse(await readFile(values.against, 'utf8')) as Saved) : undefined;

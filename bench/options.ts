@@ -2,5 +2,7 @@
 export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
+  /** Of the flood, which has to last. */
+  readonly floodSeconds: number;
   readonly concurrencies: readonly number[];
 }
