@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { atMost } from './bars.ts';
-import type { Scenario } from './scenario.ts';
+import { usageOf } from './process-usage.ts';
+import type { Figures, Print, Scenario } from './scenario.ts';
 import { median } from './statistics.ts';
 import { fillDatabase } from './store-tasks.ts';
 import { databaseIn, OURS } from './target.ts';
@@ -11,27 +12,41 @@ import { makeTempDir } from './temp-dir.ts';
 const FINISHED = 20_000;
 const READY_MAX_MS = 1_000;
 
+interface Start {
+  readonly ms: number;
+  /** Linux only. */
+  readonly cpuMs: number | undefined;
+}
+
+function report(print: Print, name: string, starts: readonly Start[]): Figures {
+  const ms = median(starts.map((start) => start.ms));
+  const cpuMs = median(starts.map((start) => start.cpuMs ?? Number.NaN));
+  const cpu = Number.isNaN(cpuMs) ? '' : `, CPU ${cpuMs.toFixed(0)} ms`;
+  print(`${name}: ${ms.toFixed(0)} ms${cpu} ${atMost(ms, READY_MAX_MS, ' ms')}`);
+  return { [`${name}, ms`]: ms, ...(cpu === '' ? {} : { [`${name}, CPU ms`]: cpuMs }) };
+}
+
 export const startToReady: Scenario = async (print, { rounds }) => {
   const folder = await makeTempDir();
   await fillDatabase(databaseIn(folder), { finished: FINISHED });
-  const empty: number[] = [];
-  const full: number[] = [];
+  const empty: Start[] = [];
+  const full: Start[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
-      for (const [times, given] of [
+      for (const [starts, given] of [
         [empty, undefined],
         [full, folder],
       ] as const) {
         const running = await OURS.start(given);
-        times.push(running.startMs);
+        starts.push({ ms: running.startMs, cpuMs: (await usageOf(running.pid))?.cpuMs });
         await running.stop();
       }
     }
   } finally {
     await rm(folder, { recursive: true });
   }
-  const [emptyMs, fullMs] = [median(empty), median(full)];
-  print(`without a database ${emptyMs.toFixed(0)} ms ${atMost(emptyMs, READY_MAX_MS, ' ms')}`);
-  print(`with ${FINISHED} finished tasks ${fullMs.toFixed(0)} ms ${atMost(fullMs, READY_MAX_MS, ' ms')}`);
-  return { emptyMs, fullMs };
+  return {
+    ...report(print, 'without a database', empty),
+    ...report(print, `with ${FINISHED} finished tasks`, full),
+  };
 };
