@@ -71,7 +71,11 @@ function target(name: string, program: Program): Target {
         env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
+      // A bench that fails leaves no server behind.
+      const dispose = (): void => void child.kill('SIGKILL');
+      process.once('exit', dispose);
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      void ended.then(() => process.off('exit', dispose));
       const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
         child.kill(signal);
         await ended;

@@ -18,7 +18,7 @@ function read(path: string): string {
 function pages(): readonly string[] {
   const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true }).map((name) => join('docs', String(name)));
-  return [...top, ...docs.filter((name) => name.endsWith('.md'))];
+  return [...top, 'bench/README.md', ...docs.filter((name) => name.endsWith('.md'))];
 }
 
 /** Ids of the headings of a page, as GitHub makes them. */
