@@ -21,6 +21,13 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/**
+ * What keeps a store from answering. `locked`: another program holds the database, or it does not keep up. `full`: no room
+ * left. `readonly`: it may not be written. `failing`: the disk answers with errors. `moved`: its files are not where they
+ * were opened. `damaged`: what it holds cannot be trusted. `closed`: this process is ending.
+ */
+export type StoreFault = 'locked' | 'full' | 'readonly' | 'failing' | 'moved' | 'damaged' | 'closed';
+
 export interface Violation {
   /** Path of the field in the request, e.g. `message.parts[0].text`. */
   readonly field: string;
@@ -33,6 +40,8 @@ export interface DomainErrorDetails {
   readonly cause?: unknown;
   /** USER_TOKEN_REQUIRED: digest of the token that was refused, `''` when there was none. */
   readonly tokenHash?: string;
+  /** STORE_UNAVAILABLE: what is wrong with it. For operators, not for callers. */
+  readonly storeFault?: StoreFault;
 }
 
 /**
@@ -45,6 +54,7 @@ export class DomainError extends Error {
   readonly violations: readonly Violation[];
   readonly retryAfterMs: number | undefined;
   readonly tokenHash: string | undefined;
+  readonly storeFault: StoreFault | undefined;
   override readonly cause: unknown;
 
   constructor(code: ErrorCode, message: string, details: DomainErrorDetails = {}) {
@@ -53,6 +63,7 @@ export class DomainError extends Error {
     this.violations = details.violations ?? [];
     this.retryAfterMs = details.retryAfterMs;
     this.tokenHash = details.tokenHash;
+    this.storeFault = details.storeFault;
     this.cause = details.cause;
   }
 }

@@ -57,6 +57,16 @@ export const METRICS: Readonly<Record<string, MetricDefinition>> = {
     help: 'Transactions that found the database locked and were tried again.',
     labels: [],
   },
+  a2a_store_failures_total: {
+    type: 'counter',
+    help: 'Operations that the store refused because it could not be used, by what was wrong.',
+    labels: ['reason'],
+  },
+  a2a_store_available: {
+    type: 'gauge',
+    help: 'Whether the store can be used: 1, or 0 from its first failure until it has worked again for some seconds.',
+    labels: [],
+  },
   a2a_jira_calls_total: {
     type: 'counter',
     help: 'Calls to Jira, by outcome: ok, unauthorized or why Jira refused.',

@@ -7,7 +7,7 @@ import type { Janitor } from '../core/runtime/janitor.ts';
 import type { Runner } from '../core/runtime/runner.ts';
 import type { Config } from './config.ts';
 import { cannotListen, createHttpServer, type HttpServer } from './http-server.ts';
-import { lately } from './lately.ts';
+import { createReadiness } from './readiness.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
 import { createOpsApp, createWebApp } from './web-app.ts';
 
@@ -56,19 +56,12 @@ export interface Service {
 
 /** Time within DRAIN_MS that is kept for ending streams and closing the store, at most a quarter of it. */
 const CLOSING_MS = 1_000;
-/** Whether the store can commit is a commit, and anybody may ask for it: one answer stands this long. */
-const READY_MS = 1_000;
 
 export function createService(parts: ServiceParts): Service {
   const { config, telemetry, store, runner, janitor, shutdown } = parts;
   const servers: Pick<HttpServer, 'refuse' | 'close'>[] = [];
-  const storeCommits = lately(() => store.ping(), parts.clock, READY_MS);
   let stopping = false;
-
-  async function ready(): Promise<void> {
-    if (stopping) throw new Error('the service is stopping');
-    await storeCommits();
-  }
+  const ready = createReadiness({ store, clock: parts.clock, telemetry, stopping: () => stopping });
 
   /** Answers where callers reach it; undefined: it is off. */
   async function listenGrpc(publicUrl: string): Promise<string | undefined> {

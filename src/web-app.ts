@@ -2,11 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Digest } from '../core/ports/clock.ts';
+import type { ReadinessCheck } from './readiness.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
 import { spanContextOf } from './trace-context.ts';
-
-/** What answers `/readyz`: rejects while the service should get no traffic. */
-export type ReadinessCheck = () => Promise<void>;
 
 export interface WebAppOptions {
   readonly telemetry: ServiceTelemetry;
@@ -82,14 +80,9 @@ export function createWebApp(options: WebAppOptions): Koa {
     context.body = { status: 'ok' };
   });
   router.get('/readyz', async (context) => {
-    try {
-      await options.ready();
-      context.body = { status: 'ready' };
-    } catch (error) {
-      telemetry.event('warn', 'readiness.failed', {}, error);
-      context.status = 503;
-      context.body = { status: 'not ready' };
-    }
+    const reason = await options.ready();
+    if (reason !== undefined) context.status = 503;
+    context.body = reason === undefined ? { status: 'ready' } : { status: 'not ready', reason };
   });
   if (opsToken !== undefined) {
     router.get(

@@ -2,6 +2,7 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
 import type { Connection, Query } from './database.ts';
+import { isFatal } from './failures.ts';
 
 /** How late a commit of another process is noticed. One pragma that reads shared memory: a few microseconds. */
 const WATCH_MS = 250;
@@ -24,13 +25,15 @@ export function watchOtherProcesses({ connection, clock, wakeups, telemetry }: C
 
   function look(): void {
     stop = clock.timer(WATCH_MS, look);
+    if (connection.health.lost) return;
     try {
       const version = select.get()?.data_version;
       if (version === seen) return;
       seen = version;
       wakeups.notifyAll();
     } catch (error) {
-      telemetry?.event('warn', 'store.watch_failed', {}, error);
+      if (isFatal(error)) connection.health.failed(error);
+      else telemetry?.event('warn', 'store.watch_failed', {}, error);
     }
   }
 

@@ -1,3 +1,4 @@
+import { isDomainError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Connection, Query } from './database.ts';
@@ -59,7 +60,9 @@ export function watchClock({ connection, writes, executions, clock, telemetry }:
         telemetry?.event('warn', 'store.clock_set_back', { count });
       }
     } catch (error) {
-      if (!stopped) telemetry?.event('warn', 'store.watch_failed', {}, error);
+      // The store has said so already.
+      const said = isDomainError(error, 'STORE_UNAVAILABLE');
+      if (!stopped && !said) telemetry?.event('warn', 'store.watch_failed', {}, error);
     }
     if (!stopped) stop = clock.timer(WATCH_MS, () => void look());
   }

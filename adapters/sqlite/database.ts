@@ -1,9 +1,11 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
-import { asRejection, broken, isBusy, sqliteCode, unavailable } from './failures.ts';
+import { asRejection, broken, isBusy, isFatal, sqliteCode, unavailable } from './failures.ts';
+import { type FileGuard, guardFiles } from './file-guard.ts';
+import type { Health } from './health.ts';
 import { checkMigrated, type MigrateOptions, migrate } from './migrate.ts';
-import { SqliteOpenError } from './open-error.ts';
+import { adviceFor, RESTORE, SqliteOpenError } from './open-error.ts';
 
 type Value = string | number | null;
 
@@ -25,14 +27,21 @@ export interface Counters {
 /** The one connection of a store. Everything on it is synchronous, so nothing ever reads inside somebody's transaction. */
 export interface Connection {
   readonly db: BetterSqlite3.Database;
+  readonly health: Health;
+  readonly files: FileGuard;
   readonly counters: Counters;
   /** Text of every statement, in the order of preparation. */
   readonly prepared: readonly string[];
   prepare<P extends readonly Value[], R = unknown>(sql: string): Query<P, R>;
-  /** Runs one statement that only reads: it sees one commit without a transaction around it. */
+  /** Runs one statement that only reads: it sees one commit without a transaction around it. Throws DomainError. */
   read<T>(read: () => T): T;
-  /** Runs reads that must see one and the same commit. */
+  /** Runs reads that must see one and the same commit. Throws DomainError. */
   snapshot<T>(read: () => T): T;
+  close(): void;
+}
+
+export interface OpenOptions extends MigrateOptions {
+  readonly health: Health;
 }
 
 /** How long a statement blocks the event loop when another process writes. What is left is waited for asynchronously. */
@@ -51,14 +60,13 @@ const WAL_BYTES = 64 * 1024 * 1024;
  * commit that was answered is on the disk; SQLite's usual NORMAL for WAL would lose it with the power.
  * Throws SqliteOpenError.
  */
-export function openConnection(path: string, options: MigrateOptions): Connection {
+export function openConnection(path: string, options: OpenOptions): Connection {
   const db = openFile(path);
   try {
     configure(db);
     check(db, path);
     migrate(db, options);
-    db.pragma(`busy_timeout = ${BUSY_MS}`);
-    return wrap(db);
+    return connect(db, path, options.health);
   } catch (error) {
     db.close();
     throw refusal(path, error);
@@ -69,7 +77,7 @@ export function openConnection(path: string, options: MigrateOptions): Connectio
  * Opens a file that a service has made, for work beside it: nothing is created, migrated or read through. Throws
  * SqliteOpenError, also when the schema is not the one that this program knows.
  */
-export function openExistingConnection(path: string): Connection {
+export function openExistingConnection(path: string, health: Health): Connection {
   let db: BetterSqlite3.Database | undefined;
   try {
     // SQLite says only "unable to open", whatever the reason.
@@ -77,8 +85,7 @@ export function openExistingConnection(path: string): Connection {
     db = new BetterSqlite3(path, { fileMustExist: true, timeout: BUSY_AT_START_MS });
     checkMigrated(db);
     configure(db);
-    db.pragma(`busy_timeout = ${BUSY_MS}`);
-    return wrap(db);
+    return connect(db, path, health);
   } catch (error) {
     db?.close();
     throw refusal(path, error);
@@ -121,20 +128,28 @@ function configure(db: BetterSqlite3.Database): void {
 function check(db: BetterSqlite3.Database, path: string): void {
   if (statSync(path).size > CHECKED_BYTES) return;
   const found = db.pragma('quick_check(1)', { simple: true });
-  if (found !== 'ok') throw new SqliteOpenError('CORRUPT', `the database file is damaged (${String(found)}): ${path}`);
+  if (found === 'ok') return;
+  const what = String(found).replaceAll('\n', ' ');
+  throw new SqliteOpenError('CORRUPT', `the database file is damaged (${what}): ${path}; ${RESTORE}`);
 }
 
 export function refusal(path: string, error: unknown): unknown {
   if (error instanceof SqliteOpenError) return error;
   const code = sqliteCode(error);
   if (code?.startsWith('SQLITE_NOTADB') || code?.startsWith('SQLITE_CORRUPT')) {
-    return new SqliteOpenError('CORRUPT', `the file is damaged or no SQLite database: ${path}`, error);
+    return new SqliteOpenError('CORRUPT', `the file is damaged or no SQLite database: ${path}; ${RESTORE}`, error);
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return new SqliteOpenError('UNUSABLE', `the database file cannot be used (${reason}): ${path}`, error);
+  const advice = adviceFor(code ?? (error as { readonly code?: string }).code);
+  const said = `the database file cannot be used (${reason}): ${path}${advice === undefined ? '' : `; ${advice}`}`;
+  return new SqliteOpenError('UNUSABLE', said, error);
 }
 
-function wrap(db: BetterSqlite3.Database): Connection {
+function connect(db: BetterSqlite3.Database, path: string, health: Health): Connection {
+  db.pragma(`busy_timeout = ${BUSY_MS}`);
+  // The log is opened with the first read in WAL mode, and its name is looked at from then on.
+  db.pragma('user_version');
+  const files = guardFiles(path);
   const counters: Counters = { commits: 0, statements: 0, rowsWritten: 0 };
   const prepared: string[] = [];
 
@@ -167,19 +182,28 @@ function wrap(db: BetterSqlite3.Database): Connection {
   const begin = db.prepare('begin');
   const commit = db.prepare('commit');
 
+  function usable(): void {
+    if (!db.open) throw unavailable('closed');
+    if (health.unreadable) throw health.refused(health.unreadable);
+  }
+
+  function rejectionOf(error: unknown): unknown {
+    return isFatal(error) ? health.failed(error) : asRejection(error);
+  }
+
   function read<T>(read: () => T): T {
-    if (!db.open) throw unavailable();
+    usable();
     // It would see what is not committed yet.
     if (db.inTransaction) throw broken('a read inside a transaction');
     try {
       return read();
     } catch (error) {
-      throw asRejection(error);
+      throw rejectionOf(error);
     }
   }
 
   function snapshot<T>(read: () => T): T {
-    if (!db.open) throw unavailable();
+    usable();
     try {
       begin.run();
       try {
@@ -188,9 +212,17 @@ function wrap(db: BetterSqlite3.Database): Connection {
         if (db.inTransaction) commit.run();
       }
     } catch (error) {
-      throw asRejection(error);
+      throw rejectionOf(error);
     }
   }
 
-  return { db, counters, prepared, prepare, read, snapshot };
+  function close(): void {
+    if (!db.open) return;
+    files.close();
+    // Closing in order copies the log into the database. What is wrong with one must not get into the other; the next start
+    // takes from the log what its checksums prove.
+    if (health.lost !== 'damaged') db.close();
+  }
+
+  return { db, health, files, counters, prepared, prepare, read, snapshot, close };
 }

@@ -1,5 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, type StoreFault } from '../../core/errors.ts';
 
 /** What a caller waits before it repeats a write that the database could not take. */
 const RETRY_AFTER_MS = 1_000;
@@ -20,8 +20,24 @@ export function isFatal(error: unknown): boolean {
   return code !== undefined && FATAL.test(code);
 }
 
-export function unavailable(cause?: unknown): DomainError {
-  return new DomainError('STORE_UNAVAILABLE', 'The store is not available', { retryAfterMs: RETRY_AFTER_MS, cause });
+/** In this order: an extended code begins with its plain one. */
+const FAULTS: readonly (readonly [RegExp, StoreFault])[] = [
+  [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'locked'],
+  [/^SQLITE_FULL/, 'full'],
+  [/^SQLITE_READONLY_DBMOVED/, 'moved'],
+  [/^SQLITE_(READONLY|PERM|AUTH)/, 'readonly'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'damaged'],
+];
+
+/** What an error of the database says about it. */
+export function faultOf(error: unknown): StoreFault {
+  const code = sqliteCode(error) ?? '';
+  return FAULTS.find(([pattern]) => pattern.test(code))?.[1] ?? 'failing';
+}
+
+export function unavailable(storeFault: StoreFault, cause?: unknown): DomainError {
+  const details = { retryAfterMs: RETRY_AFTER_MS, storeFault, cause };
+  return new DomainError('STORE_UNAVAILABLE', 'The store is not available', details);
 }
 
 /** A rule of the store was broken by its caller: a fault of this program. `what` goes to the log only. */
@@ -37,7 +53,7 @@ export function asRejection(error: unknown): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
   if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY' || isFatal(error)) {
-    return unavailable(error);
+    return unavailable(faultOf(error), error);
   }
   return new DomainError('INTERNAL', 'Internal error', { cause: error });
 }

@@ -1,3 +1,4 @@
+import type { DomainError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
@@ -11,7 +12,8 @@ import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
  * operation copy aside each page that an earlier one of the group has changed.
  * When the transaction itself is lost, nothing of the group was promised yet, and every promise of it says so.
  *
- * Nobody hears of a write before its commit: promises resolve and topics are notified after it.
+ * Nobody hears of a write before its commit: promises resolve and topics are notified after it, and after the files have
+ * shown that they are still those that will be found under their names.
  */
 
 const GROUP_MAX = 64;
@@ -19,6 +21,9 @@ const GROUP_MAX = 64;
 const QUEUE_MAX = 10_000;
 /** Each attempt blocks for the busy timeout (50 ms), the pauses between them do not: about 4 s in all. */
 const BUSY_ATTEMPTS = 20;
+/** While it is known to be locked: whoever asks is told soon, and the event loop is blocked a quarter of the time. */
+const LOCKED_ATTEMPTS = 2;
+const LOCKED_PAUSE_MS = 250;
 const PAUSE_MIN_MS = 5;
 const PAUSE_MAX_MS = 300;
 
@@ -64,7 +69,7 @@ interface GroupCommitOptions {
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   const { connection, clock, wakeups, telemetry } = options;
-  const { db } = connection;
+  const { db, health, files } = connection;
   const begin = connection.prepare<[]>('begin immediate');
   const commit = connection.prepare<[]>('commit');
   const rollback = connection.prepare<[]>('rollback');
@@ -78,12 +83,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   /** The group at the head of the queue was rolled back because of one of its operations. */
   let isolated = false;
   let busyAttempts = 0;
+  let locked = false;
   let stopPause: (() => void) | undefined;
 
   function enqueue<T>(operation: (transaction: Transaction) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (closed || queue.length >= QUEUE_MAX) {
-        reject(unavailable());
+      if (closed || health.lost || queue.length >= QUEUE_MAX) {
+        reject(closed ? unavailable('closed') : health.refused('locked'));
         return;
       }
       let value: T;
@@ -109,6 +115,12 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function flush(): void {
     if (queue.length === 0) return;
+    const fault = health.lost ?? files.before();
+    if (fault) {
+      const operations = queue.length;
+      refuse(queue.splice(0), fault === 'damaged' ? health.lose(fault, operations) : health.refused(fault, operations));
+      return;
+    }
     try {
       begin.run();
     } catch (error) {
@@ -116,6 +128,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       return;
     }
     busyAttempts = 0;
+    locked = false;
     const group = queue.slice(0, GROUP_MAX);
     queue = queue.slice(GROUP_MAX);
     if (!commitGroup(group)) {
@@ -130,18 +143,20 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function notBegun(error: unknown): void {
     busyAttempts += 1;
-    if (isBusy(error) && busyAttempts < BUSY_ATTEMPTS) {
+    if (isBusy(error) && busyAttempts < (locked ? LOCKED_ATTEMPTS : BUSY_ATTEMPTS)) {
       telemetry?.count('a2a_store_busy_total');
       if (closed) return;
       // Jitter, or two processes that collide once collide every time.
       const most = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** busyAttempts);
-      stopPause = clock.timer(PAUSE_MIN_MS + Math.random() * most, () => {
+      const pauseMs = locked ? LOCKED_PAUSE_MS : PAUSE_MIN_MS + Math.random() * most;
+      stopPause = clock.timer(pauseMs, () => {
         stopPause = undefined;
         schedule();
       });
       return;
     }
     busyAttempts = 0;
+    locked = isBusy(error);
     failAll(queue.splice(0), error);
   }
 
@@ -168,6 +183,13 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
     connection.counters.commits += 1;
     telemetry?.count('a2a_store_commits_total');
+    const fault = files.after();
+    if (fault) {
+      // It may be there when the file is opened again, or not. Nothing here may be tried again: it could be there twice.
+      refuse(group, health.lose(fault, group.length));
+      return true;
+    }
+    health.worked();
     for (const entry of done) entry.succeed();
     for (const { entry, error } of failed) entry.fail(asRejection(error));
     if (hints.all) wakeups.notifyAll();
@@ -226,8 +248,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function failAll(entries: readonly Entry[], error: unknown): void {
-    telemetry?.event('error', 'store.unavailable', { operations: entries.length }, error);
-    const rejection = unavailable(error);
+    refuse(entries, health.failed(error, entries.length));
+  }
+
+  function refuse(entries: readonly Entry[], rejection: DomainError): void {
     for (const entry of entries) entry.fail(rejection);
   }
 

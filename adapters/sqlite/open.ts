@@ -14,6 +14,7 @@ import { type Connection, type Counters, openConnection, openExistingConnection 
 import { createErasure } from './erasure.ts';
 import { createExecutions } from './executions.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createHealth } from './health.ts';
 import { createLanes } from './lanes.ts';
 import { createOperatorRows } from './operator-rows.ts';
 import { createOperatorStore } from './operator-store.ts';
@@ -49,7 +50,8 @@ export interface SqliteStore {
  * it. Rejects with SqliteOpenError when the file is damaged, cannot be used or has a newer breaking schema.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  return assemble(openConnection(options.path, { now: options.clock.now() }), options);
+  const health = createHealth(options);
+  return assemble(openConnection(options.path, { now: options.clock.now(), health }), options);
 }
 
 /**
@@ -57,11 +59,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
  * schema is not this program's: nothing is created or migrated.
  */
 export async function openExistingSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  return assemble(openExistingConnection(options.path), options);
+  return assemble(openExistingConnection(options.path, createHealth(options)), options);
 }
 
 function assemble(connection: Connection, options: SqliteStoreOptions): SqliteStore {
   const { clock } = options;
+  options.telemetry?.gauge('a2a_store_available', 1);
   const writes = createGroupCommit({ ...options, connection });
   const stopWatch = watchOtherProcesses({ ...options, connection });
   const erasure = createErasure(connection);
@@ -80,7 +83,7 @@ function assemble(connection: Connection, options: SqliteStoreOptions): SqliteSt
     closed() {
       stopWatch();
       stopClockWatch();
-      connection.db.close();
+      connection.close();
     },
   });
   const operator = createOperatorStore({

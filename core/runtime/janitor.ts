@@ -40,7 +40,9 @@ export function createJanitor(deps: JanitorDeps): Janitor {
       try {
         await work();
       } catch (error) {
-        telemetry.event('warn', 'janitor.failed', { duty: name }, error);
+        // What the store refuses because it cannot be used, it has said itself.
+        const level = isDomainError(error, 'STORE_UNAVAILABLE') ? 'debug' : 'warn';
+        telemetry.event(level, 'janitor.failed', { duty: name }, error);
       }
       await pause(clock, ms, stopping.signal);
     }

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
 import { openConnection } from '../../adapters/sqlite/database.ts';
 import { createGroupCommit } from '../../adapters/sqlite/group-commit.ts';
+import { createHealth } from '../../adapters/sqlite/health.ts';
 import { isDomainError } from '../../core/errors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { silentTelemetry } from '../support/silent-telemetry.ts';
@@ -39,7 +40,7 @@ test('group commit: operations that arrive together share commits of at most 64'
 
 test('group commit: each commit is counted once, however many operations it holds, and a failed one not at all', async (t) => {
   const clock = createManualClock();
-  const connection = openConnection(join(tempDir(t), 'store.db'), { now: clock.now() });
+  const connection = openConnection(join(tempDir(t), 'store.db'), { now: clock.now(), health: createHealth({ clock }) });
   const counted: string[] = [];
   const telemetry = { ...silentTelemetry, count: (metric: string) => void counted.push(metric) };
   const writes = createGroupCommit({ connection, clock, wakeups: createRecordingWakeups(), telemetry });
@@ -86,7 +87,7 @@ test('group commit: a refused operation is undone alone and wakes nobody', async
 test('group commit: nobody hears of a write before another connection can read it', async (t) => {
   const path = join(tempDir(t), 'store.db');
   const clock = createManualClock();
-  const connection = openConnection(path, { now: clock.now() });
+  const connection = openConnection(path, { now: clock.now(), health: createHealth({ clock }) });
   const reader = rival(t, path);
   const committed = () => reader.prepare('select count(*) as n from probe').get();
   const heard: unknown[] = [];
@@ -101,12 +102,15 @@ test('group commit: nobody hears of a write before another connection can read i
     .then(() => heard.push(committed()));
   assert.deepEqual(heard, [{ n: 1 }, { n: 1 }]);
   writes.close();
-  connection.db.close();
+  connection.close();
 });
 
 test('group commit: when COMMIT fails every promise of the group says so and nothing is stored', async (t) => {
   const clock = createManualClock();
-  const connection = openConnection(join(tempDir(t), 'store.db'), { now: clock.now() });
+  const connection = openConnection(join(tempDir(t), 'store.db'), {
+    now: clock.now(),
+    health: createHealth({ clock }),
+  });
   const wakeups = createRecordingWakeups();
   const writes = createGroupCommit({ connection, clock, wakeups });
   const probe = () => connection.db.prepare('insert or replace into probe (id, at) values (1, 7)').run();
@@ -132,7 +136,7 @@ test('group commit: when COMMIT fails every promise of the group says so and not
   await writes.run(probe);
   assert.deepEqual(connection.db.prepare('select count(*) as n from probe').get(), { n: 1 });
   writes.close();
-  connection.db.close();
+  connection.close();
 });
 
 test('group commit: a full disk takes the whole group back, and the store works again when there is room', async (t) => {

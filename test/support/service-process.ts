@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly program?: readonly [file: string, ...args: string[]];
   /** Modules that are loaded before the program. */
   readonly preload?: readonly string[];
+  /** Of the user that it runs as; only root may name another one. */
+  readonly uid?: number;
 }
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
@@ -58,12 +60,14 @@ function parsed(line: string): LogLine | undefined {
   }
 }
 
-export function launchService({ directory, settings, program = [MAIN], preload = [] }: ServiceOptions): ServiceProcess {
+export function launchService(options: ServiceOptions): ServiceProcess {
+  const { directory, settings, program = [MAIN], preload = [], uid } = options;
   const before = ['--enable-source-maps', ...preload.map((module) => `--import=${module}`)];
   const child: ChildProcess = spawn(process.execPath, [...before, ...program], {
     cwd: directory,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid }),
   });
   const { stdout, stderr } = child;
   if (!stdout || !stderr) throw new Error('the service has no output');
