@@ -1,4 +1,5 @@
 import { decideBegin } from '../decide/end.ts';
+import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { observeStore } from '../observed-store.ts';
 import { pause } from '../ports/clock.ts';
@@ -40,6 +41,8 @@ export function createRunner(deps: RunnerDeps): Runner {
   const stopping = new AbortController();
   let claiming: Promise<unknown> = Promise.resolve();
   let loops: Promise<unknown> = Promise.resolve();
+  /** When every lease of this process was known to be extended. */
+  let beatenAt = 0;
 
   function countTurn(tenant: string, change: 1 | -1): void {
     const count = (tenants.get(tenant) ?? 0) + change;
@@ -53,6 +56,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const turn = startTurn(turnDeps, claimed);
     const wakeup = wakeups.subscribe(`turn:${claimed.fence.taskId}`);
     let over = false;
+    if (turns.size === 0) beatenAt = clock.now();
     turns.set(key, turn);
     countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
@@ -77,11 +81,32 @@ export function createRunner(deps: RunnerDeps): Runner {
     return max === undefined ? {} : { perTenant: { max, running: new Map(tenants) } };
   }
 
+  async function beat(): Promise<void> {
+    const known = new Map(turns);
+    const startedAt = clock.now();
+    // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
+    const leases = await store.heartbeat(worker, leaseMs, { only: new Set(known.keys()) });
+    const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
+    for (const [key, turn] of known) {
+      const lease = held.get(key);
+      if (lease) turn.hear(lease.newest);
+      else turn.stop('fenced');
+    }
+    beatenAt = startedAt;
+  }
+
+  /** What the store refuses because it cannot be used, it has said itself. */
+  function failed(name: string, error: unknown): void {
+    telemetry.event(isDomainError(error, 'STORE_UNAVAILABLE') ? 'debug' : 'warn', name, {}, error);
+  }
+
   async function claimLoop(): Promise<void> {
     const wakeup = wakeups.subscribe('work');
     while (!stopping.signal.aborted) {
       const limit = Math.min(deps.concurrency - turns.size, LIMITS.claimMax);
       try {
+        // After the store was away leases may have run out, and a claim would take turns that run here for lost ones.
+        if (turns.size > 0 && clock.now() - beatenAt > leaseMs / 2) await beat();
         const claimed =
           limit > 0
             ? await claim({ agent: deps.agentId, worker, leaseMs, limit, ...shares() }, (view) =>
@@ -91,7 +116,7 @@ export function createRunner(deps: RunnerDeps): Runner {
         for (const one of claimed) begin(one);
         if (claimed.length > 0 && claimed.length === limit) continue;
       } catch (error) {
-        telemetry.event('warn', 'runner.claim_failed', {}, error);
+        failed('runner.claim_failed', error);
         await pause(clock, 1_000, stopping.signal);
         continue;
       }
@@ -104,18 +129,10 @@ export function createRunner(deps: RunnerDeps): Runner {
     while (!finished.aborted) {
       await pause(clock, leaseMs / 3, finished);
       if (turns.size === 0 || finished.aborted) continue;
-      const known = new Map(turns);
       try {
-        // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
-        const leases = await store.heartbeat(worker, leaseMs, { only: new Set(known.keys()) });
-        const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
-        for (const [key, turn] of known) {
-          const lease = held.get(key);
-          if (lease) turn.hear(lease.newest);
-          else turn.stop('fenced');
-        }
+        await beat();
       } catch (error) {
-        telemetry.event('warn', 'runner.heartbeat_failed', {}, error);
+        failed('runner.heartbeat_failed', error);
       }
     }
   }
