@@ -24,6 +24,8 @@ export interface Stage {
   readonly path: string;
   /** The shipped program, when it listens. */
   start(settings?: Settings): Promise<ServiceProcess>;
+  /** The same, not waited for: it may be refused. */
+  launch(): ServiceProcess;
   /** The same, to die at that point. Not waited for: it may die before it listens. */
   launchToDie(point: string, settings?: Settings): ServiceProcess;
   /** It has died there and nowhere else, and the file that it left is whole. */
@@ -60,7 +62,7 @@ export function createStage(t: TestContext, policy: Policy, common: Settings = {
     await Promise.all(processes.map((service) => service.exited()));
   });
   const directory = tempDir(t);
-  const path = join(directory, 'connector.db');
+  const path = common.DATABASE_URL?.replace('sqlite:', '') ?? join(directory, 'connector.db');
   const counter = join(directory, 'counter');
   const watchedFile = join(directory, 'watched');
   const settings: Settings = {
@@ -85,6 +87,7 @@ export function createStage(t: TestContext, policy: Policy, common: Settings = {
       await service.ready();
       return service;
     },
+    launch: () => launched(launchService({ directory, settings })),
     launchToDie: (point, more) =>
       launched(launchService({ directory, settings: { ...settings, ...more }, program: [SERVICE, point] })),
     async died(service) {
