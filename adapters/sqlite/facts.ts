@@ -1,20 +1,23 @@
-import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Owner } from '../../core/principal.ts';
 import type {
   ArtifactFacts,
+  AttemptFacts,
   DamageFacts,
   ExecutionFacts,
   PartFacts,
+  PushConfigFacts,
   RequestFacts,
   StepFacts,
   StoredFacts,
   TaskFacts,
 } from '../../core/verify/stored-facts.ts';
+import { bookFacts } from './book-facts.ts';
+import { present } from './column-values.ts';
 import { integrityDamage, laneDamage, orphanDamage, schemaDamage } from './damage.ts';
 import { refusal } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { HELD_MS, MIGRATIONS } from './migrations.ts';
 import { SqliteOpenError } from './open-error.ts';
 
 /*
@@ -28,7 +31,8 @@ const SELECT_TASKS = `select t.pk, t.id, t.exclusive, t.state, t.status, t.statu
     t.messages, t.deadline_at, t.parked_ordinal, t.parked_hash,
     o.tenant, o.principal, o.agent, x.id as context_id, coalesce(x.owner = t.owner, 0) as own_context,
     (select count(*) from task other where other.context = t.context and other.exclusive = 1
-      and other.state not in ${ENDED}) as live_exclusive
+      and other.state not in ${ENDED}) as live_exclusive,
+    exists (select 1 from tenant_pause p where p.tenant = o.tenant) as tenant_paused
   from task t left join owner o on o.pk = t.owner left join context x on x.pk = t.context
   order by t.pk`;
 const SELECT_MESSAGES = 'select ordinal, json from message where task = ? order by ordinal';
@@ -41,16 +45,13 @@ const SELECT_PARTS = `select p.position, p.turn, p.attempt, p.json,
   from artifact_part p where p.artifact = ? order by p.position`;
 const SELECT_REQUESTS = `select r.message_id, r.sequence, r.answer, o.tenant, o.principal, o.agent
   from request r left join owner o on o.pk = r.owner where r.task = ? order by r.sequence, r.message_id`;
-const SELECT_EXECUTIONS = `select ordinal, agent, attempt, outcome, claimable_at, lease_owner, taken_by
+const SELECT_EXECUTIONS = `select ordinal, agent, attempt, outcome, claimable_at, lease_owner, taken_by, ended_at,
+    error, retried_as
   from execution where task = ? order by ordinal`;
 const SELECT_STEPS = 'select ordinal, key, attempt, finished_at, result from step where task = ? order by ordinal, key';
-const SELECT_CREDENTIALS = `select c.tenant, c.principal, coalesce(n.status, 'active') as tenant_status,
-    exists (select 1 from owner o join task t on t.owner = o.pk
-      where o.tenant = c.tenant and o.principal = c.principal and t.state not in ${ENDED}) as needed
-  from credential c left join tenant n on n.id = c.tenant order by c.tenant, c.principal`;
-const SELECT_REMOVED = `select n.id, n.removed_at,
-    (select count(*) from owner o join task t on t.owner = o.pk where o.tenant = n.id) as tasks
-  from tenant n where n.status = 'removed' and exists (select 1 from owner o where o.tenant = n.id) order by n.id`;
+const SELECT_ATTEMPTS = `select ordinal, attempt, claimed_at as claimedAt, worker from turn_attempt
+  where task = ? order by ordinal, attempt`;
+const SELECT_PUSH_CONFIGS = 'select id, url, secrets from push_config where task = ? order by id';
 const SELECT_APPLIED = 'select version, breaking from migration';
 const SELECT_LEDGER_EXISTS = "select 1 as one from sqlite_schema where type = 'table' and name = 'migration'";
 
@@ -124,6 +125,7 @@ interface TaskRow extends OwnerRow {
   readonly context_id: string | null;
   readonly own_context: number;
   readonly live_exclusive: number;
+  readonly tenant_paused: number;
 }
 
 interface ArtifactRow {
@@ -153,6 +155,9 @@ interface ExecutionRow {
   readonly claimable_at: number;
   readonly lease_owner: string | null;
   readonly taken_by: number | null;
+  readonly ended_at: number | null;
+  readonly error: string | null;
+  readonly retried_as: string | null;
 }
 
 interface StepRow {
@@ -161,13 +166,6 @@ interface StepRow {
   readonly attempt: number;
   readonly finished_at: number | null;
   readonly result: string | null;
-}
-
-interface CredentialRow {
-  readonly tenant: string;
-  readonly principal: string;
-  readonly tenant_status: 'active' | 'removed';
-  readonly needed: number;
 }
 
 function createFacts(db: BetterSqlite3.Database, now: number): SqliteFacts {
@@ -185,6 +183,8 @@ function createFacts(db: BetterSqlite3.Database, now: number): SqliteFacts {
     requests: of(SELECT_REQUESTS, toRequest),
     executions: of(SELECT_EXECUTIONS, toExecution),
     steps: of(SELECT_STEPS, toStep),
+    attempts: of(SELECT_ATTEMPTS, (row: AttemptFacts) => row),
+    pushConfigs: of(SELECT_PUSH_CONFIGS, toPushConfig),
   };
   const parts = of(SELECT_PARTS, ({ writer_known, ...part }: PartRow) => ({
     ...part,
@@ -192,9 +192,6 @@ function createFacts(db: BetterSqlite3.Database, now: number): SqliteFacts {
   }));
   const artifacts = of(SELECT_ARTIFACTS, (row: ArtifactRow): ArtifactFacts => toArtifact(row, () => parts(row.pk)));
   const selectTasks = db.prepare<[], TaskRow>(SELECT_TASKS);
-  const selectCredentials = db.prepare<[], CredentialRow>(SELECT_CREDENTIALS);
-  const selectRemoved = db.prepare<[], { id: string; removed_at: number | null; tasks: number }>(SELECT_REMOVED);
-
   return {
     now,
     *damage(): Generator<DamageFacts> {
@@ -214,38 +211,22 @@ function createFacts(db: BetterSqlite3.Database, now: number): SqliteFacts {
           requests: () => ofTask.requests(pk),
           executions: () => ofTask.executions(pk),
           steps: () => ofTask.steps(pk),
+          attempts: () => ofTask.attempts(pk),
+          pushConfigs: () => ofTask.pushConfigs(pk),
         };
       }
     },
-    *credentials() {
-      for (const { tenant, principal, tenant_status, needed } of selectCredentials.iterate()) {
-        yield { tenant, principal: hashed(principal), tenantStatus: tenant_status, needed: needed === 1 };
-      }
-    },
-    *removedTenants() {
-      for (const { id, removed_at, tasks } of selectRemoved.iterate()) {
-        yield { id, removedForMs: now - (removed_at ?? now), tasks };
-      }
-    },
+    ...bookFacts(db, now),
     close: () => db.close(),
   };
-}
-
-/** As the logs name a principal. */
-function hashed(principal: string): string {
-  return createHash('sha256').update(principal).digest('hex').slice(0, 12);
-}
-
-/** What a column does not hold is absent. */
-function present<K extends string, V>(key: K, value: V | null): { readonly [key in K]?: V } {
-  return value === null ? {} : ({ [key]: value } as { readonly [key in K]: V });
 }
 
 function toOwner({ tenant, principal, agent }: OwnerRow): { readonly owner?: Owner } {
   return tenant === null || principal === null || agent === null ? {} : { owner: { tenant, principal, agent } };
 }
 
-type TaskColumns = Omit<TaskFacts, 'history' | 'events' | 'artifacts' | 'requests' | 'executions' | 'steps'>;
+/** Without what is read when it is asked for. */
+type TaskColumns = { [K in keyof TaskFacts as TaskFacts[K] extends () => unknown ? never : K]: TaskFacts[K] };
 
 function toTask(row: TaskRow): TaskColumns {
   return {
@@ -265,6 +246,7 @@ function toTask(row: TaskRow): TaskColumns {
     ...present('deadlineAt', row.deadline_at),
     ...present('parkedOrdinal', row.parked_ordinal),
     ...present('parkedHash', row.parked_hash),
+    tenantPaused: row.tenant_paused === 1,
   };
 }
 
@@ -292,6 +274,10 @@ function toExecution(row: ExecutionRow): ExecutionFacts {
     claimableAt: row.claimable_at,
     ...present('leaseOwner', row.lease_owner),
     ...present('takenBy', row.taken_by),
+    held: row.claimable_at >= HELD_MS,
+    ended: row.ended_at !== null,
+    ...present('error', row.error),
+    ...present('retriedAs', row.retried_as),
   };
 }
 
@@ -303,4 +289,8 @@ function toStep(row: StepRow): StepFacts {
     finished: row.finished_at !== null,
     ...present('resultJson', row.result),
   };
+}
+
+function toPushConfig(row: { id: string; url: string; secrets: string | null }): PushConfigFacts {
+  return { id: row.id, url: row.url, ...present('secretsJson', row.secrets) };
 }

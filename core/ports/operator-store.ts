@@ -20,16 +20,18 @@ export interface Act {
   readonly reason?: string;
 }
 
-export type ActName =
-  | 'execution.retry'
-  | 'execution.close'
-  | 'task.cancel'
-  | 'tenant.pause'
-  | 'tenant.resume'
-  | 'tenant.erase'
-  | 'principal.erase'
-  | 'runner.pause'
-  | 'runner.resume';
+export const OPERATOR_ACTS = [
+  'execution.retry',
+  'execution.close',
+  'task.cancel',
+  'tenant.pause',
+  'tenant.resume',
+  'tenant.erase',
+  'principal.erase',
+  'runner.pause',
+  'runner.resume',
+] as const;
+export type ActName = (typeof OPERATOR_ACTS)[number];
 
 export interface AuditEntry extends Act {
   /** Grows from act to act. */

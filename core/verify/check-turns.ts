@@ -1,4 +1,5 @@
 import { sameOwner } from '../principal.ts';
+import { checkAttempts, checkHeld, checkOutcomes, checkPushConfigs } from './check-claims.ts';
 import { hasEnded } from './check-snapshot.ts';
 import { quoted, type TaskReport } from './findings.ts';
 import type { ExecutionFacts, TaskFacts } from './stored-facts.ts';
@@ -140,6 +141,10 @@ export async function checkTurns(task: TaskFacts, moment: Moment, report: TaskRe
   checkOpen(task, executions, report);
   checkLeases(executions, moment, report);
   checkDeadline(task, moment, report);
+  checkOutcomes(task, executions, report);
+  checkHeld(task, executions, report);
+  await checkAttempts(task, executions, report);
+  await checkPushConfigs(task, report);
   await checkSteps(task, executions, report);
   await checkRequests(task, report);
   return { messages: roles.size, executions: executions.size };

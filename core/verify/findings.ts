@@ -20,6 +20,9 @@ export const RULES = {
   history: 'Messages are numbered 1, 2, 3 …, the task counts them, and there is a first one.',
   execution: 'Every message of a user has its execution, every execution its message.',
   'open-execution': 'A task that works has a turn to run, one that has ended or waits for somebody has none.',
+  attempt: 'Attempts of a turn are numbered 1, 2, 3 …, one for each time that it was claimed.',
+  outcome: 'What is said of the end of a turn is said of turns that have ended.',
+  pause: 'Turns that wait are held back while their tenant is paused, and only then.',
   lease: 'Only open executions are leased, one of a task at a time.',
   'stale-lease': 'A lease that ran out is claimed again or given up.',
   deadline: 'Every task that has not ended has a deadline.',
@@ -27,9 +30,12 @@ export const RULES = {
   parked: 'A task that is parked for a token waits in AUTH_REQUIRED with the turn that goes on.',
   step: 'A step belongs to an execution, and is finished when it has a result.',
   request: 'A request row names a task of the same caller and an event of it.',
+  'push-config': 'A receiver of notifications has an id and a web address, and a task has so many of them at most.',
+  audit: 'What operators did is numbered 1, 2, 3 …, and says who did what to whom.',
   exclusive: 'An exclusive context has at most one task that has not ended.',
   lane: 'Every lane counts what its tenant has waiting and running, and every turn to run is in the lane of its tenant.',
-  credential: 'A user’s token is kept only while a task of that user has not ended.',
+  credential: 'A user’s token is kept sealed, until it expires, and only while a task of that user has not ended.',
+  tenant: 'A tenant is active, or was removed at some time.',
   'removed-tenant': 'Nothing is left of a removed tenant.',
 } as const;
 

@@ -36,6 +36,7 @@ export interface TaskFacts {
   readonly deadlineAt?: number;
   readonly parkedOrdinal?: number;
   readonly parkedHash?: string;
+  readonly tenantPaused: boolean;
 
   readonly history: () => Rows<MessageFacts>;
   readonly events: () => Rows<EventFacts>;
@@ -43,6 +44,9 @@ export interface TaskFacts {
   readonly requests: () => Rows<RequestFacts>;
   readonly executions: () => Rows<ExecutionFacts>;
   readonly steps: () => Rows<StepFacts>;
+  /** By turn, then number. */
+  readonly attempts: () => Rows<AttemptFacts>;
+  readonly pushConfigs: () => Rows<PushConfigFacts>;
 }
 
 export interface MessageFacts {
@@ -91,6 +95,27 @@ export interface ExecutionFacts {
   readonly claimableAt: number;
   readonly leaseOwner?: string;
   readonly takenBy?: number;
+  /** Put out of the claim's reach because its tenant is paused. */
+  readonly held: boolean;
+  /** It is known when it ended. */
+  readonly ended: boolean;
+  readonly error?: string;
+  /** Id of the task that an operator made of it, which may be gone. */
+  readonly retriedAs?: string;
+}
+
+export interface AttemptFacts {
+  readonly ordinal: number;
+  readonly attempt: number;
+  /** Epoch milliseconds. */
+  readonly claimedAt: number;
+  readonly worker: string;
+}
+
+export interface PushConfigFacts {
+  readonly id: string;
+  readonly url: string;
+  readonly secretsJson?: string;
 }
 
 export interface StepFacts {
@@ -108,6 +133,39 @@ export interface CredentialFacts {
   /** The principal has a task that has not ended. */
   readonly needed: boolean;
   readonly tenantStatus: TenantStatus;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+  readonly hash: string;
+  readonly sealed?: string;
+}
+
+export interface TenantFacts {
+  readonly id: string;
+  readonly status: string;
+  readonly attributesJson: string;
+  /** It is known when. */
+  readonly removed: boolean;
+}
+
+export interface PauseFacts {
+  /** Absent: it is that of every runner. */
+  readonly tenant?: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  readonly tenantStatus: TenantStatus;
+}
+
+export interface AuditFacts {
+  readonly number: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly actor: string;
+  readonly act: string;
+  readonly tenant?: string;
+  readonly principal?: string;
+  readonly taskId?: string;
+  readonly ordinal?: number;
+  readonly detailJson?: string;
 }
 
 export interface RemovedTenantFacts {
@@ -129,6 +187,10 @@ export interface StoredFacts {
   damage(): Rows<DamageFacts>;
   tasks(): Rows<TaskFacts>;
   credentials(): Rows<CredentialFacts>;
+  tenants(): Rows<TenantFacts>;
+  pauses(): Rows<PauseFacts>;
+  /** By number. */
+  audit(): Rows<AuditFacts>;
   /** Removed tenants that still have data. */
   removedTenants(): Rows<RemovedTenantFacts>;
 }

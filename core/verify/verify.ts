@@ -1,3 +1,4 @@
+import { checkAudit, checkCredentials, checkTenants } from './check-books.ts';
 import { checkEvents } from './check-events.ts';
 import { checkArtifacts, checkStatus, hasEnded } from './check-snapshot.ts';
 import { checkTurns, type Moment } from './check-turns.ts';
@@ -42,24 +43,6 @@ async function checkTask(task: TaskFacts, moment: Moment, reportAll: Report) {
   return { ...turns, events };
 }
 
-async function checkCredentials(facts: StoredFacts, report: Report): Promise<void> {
-  for await (const { tenant, principal, needed, tenantStatus } of facts.credentials()) {
-    const whose = `principal ${principal} of tenant ${quoted(tenant)}`;
-    if (tenantStatus === 'removed') report({ rule: 'credential', detail: `${whose}: the tenant is removed` });
-    else if (!needed) report({ rule: 'credential', detail: `${whose}: every task has ended` });
-  }
-}
-
-async function checkRemovedTenants(facts: StoredFacts, { staleAfterMs }: VerifyOptions, report: Report): Promise<void> {
-  for await (const { id, removedForMs, tasks } of facts.removedTenants()) {
-    if (removedForMs <= staleAfterMs) continue;
-    report({
-      rule: 'removed-tenant',
-      detail: `${quoted(id)} was removed ${Math.round(removedForMs / 60_000)} min ago and has ${tasks} tasks`,
-    });
-  }
-}
-
 /**
  * Reports each finding as it is found, those about the database as a whole first. Rejects when the facts can no longer
  * be read; what was reported until then holds.
@@ -79,7 +62,8 @@ export async function verify(facts: StoredFacts, options: VerifyOptions, report:
     counts.messages += messages;
     counts.executions += executions;
   }
-  await checkCredentials(facts, counted);
-  await checkRemovedTenants(facts, options, counted);
+  await checkCredentials(facts, options.staleAfterMs, counted);
+  await checkTenants(facts, options.staleAfterMs, counted);
+  await checkAudit(facts, counted);
   return counts;
 }

@@ -40,7 +40,10 @@ test('group commit: operations that arrive together share commits of at most 64'
 
 test('group commit: each commit is counted once, however many operations it holds, and a failed one not at all', async (t) => {
   const clock = createManualClock();
-  const connection = openConnection(join(tempDir(t), 'store.db'), { now: clock.now(), health: createHealth({ clock }) });
+  const connection = openConnection(join(tempDir(t), 'store.db'), {
+    now: clock.now(),
+    health: createHealth({ clock }),
+  });
   const counted: string[] = [];
   const telemetry = { ...silentTelemetry, count: (metric: string) => void counted.push(metric) };
   const writes = createGroupCommit({ connection, clock, wakeups: createRecordingWakeups(), telemetry });

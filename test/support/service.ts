@@ -6,6 +6,8 @@ import { createOperations } from '../../core/operations/create-operations.ts';
 import type { Operations } from '../../core/operations/operations.ts';
 import type { Agent, Capabilities } from '../../core/ports/agent.ts';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { OperatorStore } from '../../core/ports/operator-store.ts';
+import type { PushConfigs } from '../../core/ports/push-configs.ts';
 import type { Claimed, TaskStore } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
@@ -57,6 +59,8 @@ export interface Core {
   readonly operations: Operations;
   readonly store: TaskStore;
   readonly tenants: Tenants;
+  readonly operator: OperatorStore;
+  readonly pushConfigs: PushConfigs;
   readonly vault: Vault;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
@@ -77,7 +81,7 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   const path = options.path ?? join(tempDir(t), 'connector.db');
   const [ids, digest] = [timeOrderedIds, sha256];
   const wakeups = createWakeups(clock);
-  const { store, tenants } = await openSqliteStore({ path, clock, wakeups, telemetry });
+  const { store, tenants, operator, pushConfigs } = await openSqliteStore({ path, clock, wakeups, telemetry });
   const vault = createMemoryVault({ digest, clock });
   const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry });
   const { retentionMs = 86_400_000 } = options;
@@ -114,7 +118,7 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   }
 
   const core: Core = {
-    ...{ operations, store, tenants, vault, wakeups, clock, path, worker, addWorker },
+    ...{ operations, store, tenants, operator, pushConfigs, vault, wakeups, clock, path, worker, addWorker },
     runner: worker.runner,
     caller: (principal, { tenant = 'test', token } = {}) => ({
       owner: { tenant, principal, agent: AGENT_ID },

@@ -11,7 +11,7 @@ describe('verify: databases made by normal use', () => {
     const { path, clock, core, copy } = await livedInDatabase(t);
     const beside = await verifyFile(path, clock.now());
     assert.deepEqual(told(beside), []);
-    assert.equal(beside.counts.tasks, 12);
+    assert.equal(beside.counts.tasks, 14);
     assert.equal(
       beside.counts.messages,
       beside.counts.executions + 1,
@@ -43,10 +43,13 @@ describe('verify: databases made by normal use', () => {
       [...new Set(late)].sort(),
       [
         `overdue ${taskIds.asking}`,
+        `overdue ${taskIds.held}`,
         `overdue ${taskIds.owned}`,
         `overdue ${taskIds.parked}`,
         `overdue ${taskIds.running}`,
+        `overdue ${taskIds.retried}`,
         `stale-lease ${taskIds.owned}`,
+        `stale-lease ${taskIds.retried}`,
         `stale-lease ${taskIds.running}`,
       ].sort(),
     );

@@ -3,8 +3,10 @@ import type { TestContext } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
 import { DomainError } from '../../core/errors.ts';
 import { textOf } from '../../core/message.ts';
+import { retryExecution } from '../../core/operations/operate.ts';
 import type { Agent, Turn, Update } from '../../core/ports/agent.ts';
 import type { Task } from '../../core/task.ts';
+import { sha256, timeOrderedIds } from '../../src/system-clock.ts';
 import { createClient, ROVO } from '../support/client.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type Core, createCore } from '../support/service.ts';
@@ -25,7 +27,9 @@ type Story =
   | 'asking'
   | 'parked'
   | 'owned'
-  | 'lost';
+  | 'lost'
+  | 'held'
+  | 'retried';
 
 export interface LivedIn {
   readonly path: string;
@@ -35,6 +39,8 @@ export interface LivedIn {
   /** A copy of the file as it is now, to be damaged. */
   copy(): string;
 }
+
+const OPERATOR = { actor: 'erin', reason: 'as an example' };
 
 export const LEASE_MS = 30_000;
 const LONG = 'Sperrmüll \u{1f69a} "und" \u2028 so weiter. '.repeat(4_000);
@@ -135,7 +141,7 @@ export async function livedInDatabase(t: TestContext): Promise<LivedIn> {
   const start = async (story: Story, client = alice, contextId?: string) =>
     (await client.start(story, { messageId: `of-${story}`, ...(contextId === undefined ? {} : { contextId }) })).id;
 
-  const taskIds: Stories = {
+  const taskIds: Record<Story, string> = {
     artifacts: await start('artifacts'),
     asked: await start('asked'),
     canceled: await start('canceled'),
@@ -148,6 +154,8 @@ export async function livedInDatabase(t: TestContext): Promise<LivedIn> {
     parked: await start('parked', bob),
     owned: await start('owned', carol, 'chat'),
     lost: await start('lost'),
+    held: '',
+    retried: '',
   };
   for (const story of ['artifacts', 'replied', 'stepped'] as const) await reaches(taskIds[story], 'COMPLETED');
   await reaches(taskIds.asked, 'INPUT_REQUIRED');
@@ -162,6 +170,16 @@ export async function livedInDatabase(t: TestContext): Promise<LivedIn> {
   core.worker.freeze();
   core.addWorker({ agent: agentAfter(taskIds.lost), leaseMs: LEASE_MS, concurrency: 20 });
   await reaches(taskIds.lost, 'COMPLETED');
+  const retry = { taskId: taskIds.threw, again: false, deadlineMs: 3_600_000 };
+  const deps = { operator: core.operator, ids: timeOrderedIds, digest: sha256 };
+  taskIds.retried = (await retryExecution(deps, OPERATOR, retry)).id;
+  await reaches(taskIds.retried, 'WORKING');
+  await core.tenants.put('rovo:paused', { site: 'paused' });
+  const dave = createClient(core, { caller: core.caller('dave', { tenant: 'rovo:paused' }) });
+  await core.operator.pauseTenant(OPERATOR, 'rovo:paused');
+  taskIds.held = await start('held', dave);
+  const config = { id: 'hook', taskId: taskIds.asking, url: 'https://example.com/hook', token: 'secret' };
+  await core.pushConfigs.put(alice.caller.owner, config);
   await core.tenants.put('rovo:gone', { site: 'gone' });
   await core.tenants.remove('rovo:gone');
 
