@@ -25,8 +25,11 @@ export function runCommand(command: readonly string[], options: CommandOptions):
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: options.limitMs,
-      killSignal: 'SIGKILL',
+    });
+    // Not spawn's own timeout: for a program that is not there it keeps this process waiting for the whole of it.
+    child.once('spawn', () => {
+      const limit = setTimeout(() => child.kill('SIGKILL'), options.limitMs);
+      child.once('close', () => clearTimeout(limit));
     });
     let stdout = '';
     let stderr = '';
