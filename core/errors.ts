@@ -1,3 +1,5 @@
+import type { LoadLimit } from './limits.ts';
+
 /** Every way an operation can be refused. An edge maps each code to its wire form in a table that must be complete. */
 export const ERROR_CODES = [
   'INVALID_PARAMS',
@@ -38,6 +40,8 @@ export interface DomainErrorDetails {
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
+  /** OVERLOADED: which bound was met. */
+  readonly limit?: LoadLimit;
   /** USER_TOKEN_REQUIRED: digest of the token that was refused, `''` when there was none. */
   readonly tokenHash?: string;
   /** STORE_UNAVAILABLE: what is wrong with it. For operators, not for callers. */
@@ -53,6 +57,7 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly violations: readonly Violation[];
   readonly retryAfterMs: number | undefined;
+  readonly limit: LoadLimit | undefined;
   readonly tokenHash: string | undefined;
   readonly storeFault: StoreFault | undefined;
   override readonly cause: unknown;
@@ -62,6 +67,7 @@ export class DomainError extends Error {
     this.code = code;
     this.violations = details.violations ?? [];
     this.retryAfterMs = details.retryAfterMs;
+    this.limit = details.limit;
     this.tokenHash = details.tokenHash;
     this.storeFault = details.storeFault;
     this.cause = details.cause;
@@ -75,6 +81,10 @@ export function isDomainError(error: unknown, code?: ErrorCode): error is Domain
 /** A missing and a foreign task answer with this very error, so that nobody can tell them apart. */
 export function taskNotFound(): DomainError {
   return new DomainError('TASK_NOT_FOUND', 'Task not found');
+}
+
+export function overloaded(limit: LoadLimit, message: string, retryAfterMs: number): DomainError {
+  return new DomainError('OVERLOADED', message, { limit, retryAfterMs });
 }
 
 export function invalidParams(field: string, description: string): DomainError {

@@ -7,7 +7,6 @@ import { createA2AEndpoint, type EndpointOptions } from '../adapters/a2a/endpoin
 import { createGrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import { createJwtEdge, type JwtEdgeOptions } from '../adapters/a2a/jwt-edge.ts';
 import { createLegacyAgentCard } from '../adapters/a2a/legacy-agent-card.ts';
-import { createLoad } from '../adapters/a2a/load.ts';
 import type { JsonObject } from '../core/message.ts';
 import type { Agent } from '../core/ports/agent.ts';
 import { a2aProfile } from './a2a-profile.ts';
@@ -28,7 +27,8 @@ export interface A2aEdgeOptions extends Whereabouts {
   readonly verifier: (auth: Extract<A2aAuthConfig, { kind: 'jwt' }>) => JwtEdgeOptions['verify'];
   /** Keeps receivers; used when A2A_PUSH is on. */
   readonly push: NonNullable<EndpointOptions['push']>;
-  readonly endpoint: Omit<EndpointOptions, 'edge' | 'path' | 'httpJsonPath' | 'extendedCard' | 'push' | 'load'>;
+  readonly endpoint: Omit<EndpointOptions, 'edge' | 'path' | 'httpJsonPath' | 'extendedCard' | 'push'> &
+    Required<Pick<EndpointOptions, 'gate'>>;
 }
 
 const CARD_MAX_AGE_SECONDS = 3_600;
@@ -44,7 +44,6 @@ export function createA2aEdge(options: A2aEdgeOptions): Edges {
   const endpoint = {
     ...options.endpoint,
     edge,
-    load: createLoad(options.endpoint.telemetry, edge.name),
     ...(a2a.push && { push: options.push }),
     ...(source.extendedCard && {
       extendedCard: (tenant: string | undefined) =>

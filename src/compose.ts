@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Middleware } from 'koa';
 import { createA2AEndpoint } from '../adapters/a2a/endpoint.ts';
 import { createGrpcServer } from '../adapters/a2a/grpc-server.ts';
+import { createLoadGate } from '../adapters/a2a/load-gate.ts';
 import { AgentLoadError, loadAgent } from '../adapters/agents/module-loader.ts';
 import { type Budget, createBudget } from '../adapters/jira/budget.ts';
 import { createJira } from '../adapters/jira/jira.ts';
@@ -66,7 +67,9 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
   const vault = firstKey
     ? createSealedVault({ keys: [firstKey, ...otherKeys], digest, clock })
     : createMemoryVault({ digest, clock });
-  const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry });
+  const { limits } = config;
+  const queueMax = { tenant: limits.queuedPerTenant, everybody: limits.queued };
+  const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry, queueMax });
   const allowedHosts = config.a2a?.push?.allowedHosts ?? [];
   const push = {
     operations: createPushOperations({ configs: pushConfigs, ids }),
@@ -86,6 +89,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     clock,
     shutdown: shutdown.signal,
     limits: { maxBodyBytes: config.maxBodyBytes },
+    gate: createLoadGate({ limits, telemetry }),
   };
 
   function rovoMiddlewares(rovo: RovoConfig): readonly Middleware[] {
@@ -141,9 +145,8 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     agent,
     capabilities,
     worker: `${hostname()}-${process.pid}-${ids.next().slice(0, 8)}`,
+    ...config.agent,
     agentId: config.agent.id,
-    concurrency: config.agent.concurrency,
-    leaseMs: config.agent.leaseMs,
     parkedMaxMs: config.parkedMaxMs,
   });
   const janitor = createJanitor({ store, tenants, vault, clock, ids, telemetry, retentionMs: config.retentionMs });

@@ -14,6 +14,16 @@ export function arrange(values: ConfigValues, warnings: readonly string[]): Conf
     database: values.DATABASE_URL,
     role: values.ROLE,
     maxBodyBytes: values.MAX_BODY_BYTES,
+    limits: {
+      connections: values.MAX_CONNECTIONS,
+      requests: values.MAX_REQUESTS,
+      requestsPerPrincipal: values.MAX_REQUESTS_PER_PRINCIPAL,
+      streams: values.MAX_STREAMS,
+      streamsPerPrincipal: values.MAX_STREAMS_PER_PRINCIPAL,
+      bodiesBytes: values.MAX_BODIES_BYTES,
+      queued: values.MAX_QUEUED,
+      queuedPerTenant: values.MAX_QUEUED_PER_TENANT,
+    },
     drainMs: values.DRAIN_MS,
     ...(values.HELP_URL !== undefined && { helpUrl: values.HELP_URL }),
     ops: {
@@ -24,6 +34,9 @@ export function arrange(values: ConfigValues, warnings: readonly string[]): Conf
       source: values.AGENT,
       id: values.AGENT_ID,
       concurrency: values.AGENT_CONCURRENCY,
+      ...(values.AGENT_CONCURRENCY_PER_TENANT !== undefined && {
+        concurrencyPerTenant: values.AGENT_CONCURRENCY_PER_TENANT,
+      }),
       leaseMs: values.LEASE_MS,
     },
     parkedMaxMs: values.PARKED_MAX_MS,

@@ -70,6 +70,30 @@ const server = {
   OPS_PORT: unset(value.whole(1, 65_535), 'Serves `/metrics` without a token on this port of 127.0.0.1. Unset: off.'),
 };
 
+/** What a caller meets at each is in docs/operations.md. */
+const limits = {
+  MAX_CONNECTIONS: key(value.whole(1, 1_000_000), '10000', 'Connections that one process holds open.'),
+  MAX_REQUESTS: key(
+    value.whole(1, 1_000_000),
+    '2000',
+    'Calls that it answers at the same time. Streams are not among them.',
+  ),
+  MAX_REQUESTS_PER_PRINCIPAL: key(value.whole(1, 1_000_000), '500', 'Of those from one caller.'),
+  MAX_STREAMS: key(value.whole(1, 1_000_000), '5000', 'Event streams that it holds open.'),
+  MAX_STREAMS_PER_PRINCIPAL: key(value.whole(1, 1_000_000), '1000', 'Of those from one caller.'),
+  MAX_BODIES_BYTES: key(
+    value.whole(1_024, 100_000_000_000, 'bytes'),
+    '134217728',
+    'Request bodies that it holds in memory at the same time, all together. One alone always fits.',
+  ),
+  MAX_QUEUED: key(
+    value.whole(1, 1_000_000_000),
+    '100000',
+    'Messages that wait for the agent, over all processes. The same message again needs no place.',
+  ),
+  MAX_QUEUED_PER_TENANT: key(value.whole(1, 1_000_000_000), '10000', 'Of those from one tenant.'),
+};
+
 const agent = {
   AGENT: key(
     value.agentSource(),
@@ -82,6 +106,11 @@ const agent = {
     'Names this agent in the keys of the store: a changed id does not see the tasks of the old one.',
   ),
   AGENT_CONCURRENCY: key(value.whole(1, 10_000), '16', 'Turns that one process runs at the same time.'),
+  AGENT_CONCURRENCY_PER_TENANT: unset(
+    value.whole(1, 10_000),
+    'Of those at most this many for one tenant, so that a slot is left when another one comes. Unset: one tenant may ' +
+      'have them all.',
+  ),
   LEASE_MS: key(
     value.durationMs(100),
     '30000',
@@ -211,12 +240,13 @@ const a2a = {
 
 export const CONFIG_SECTIONS = [
   { title: 'Server', keys: server },
+  { title: 'Limits', keys: limits },
   { title: 'Agent and tasks', keys: agent },
   { title: 'Rovo', keys: rovo },
   { title: 'A2A', keys: a2a },
 ] as const;
 
-export const CONFIG_KEYS = { ...server, ...agent, ...rovo, ...a2a };
+export const CONFIG_KEYS = { ...server, ...limits, ...agent, ...rovo, ...a2a };
 export type ConfigKey = keyof typeof CONFIG_KEYS;
 /** What the variables hold, each read on its own. */
 export type ConfigValues = { readonly [K in ConfigKey]: z.output<(typeof CONFIG_KEYS)[K]> };

@@ -55,6 +55,10 @@ function withoutEffect({ values, given }: Readings): string[] {
   for (const [key, without] of grpcWithout(values)) {
     if (given(key)) warnings.push(`${key} has no effect while ${without}`);
   }
+  const { AGENT_CONCURRENCY: slots = 0, AGENT_CONCURRENCY_PER_TENANT: share = 0 } = values;
+  if (share >= slots && share > 0) {
+    warnings.push(`AGENT_CONCURRENCY_PER_TENANT has no effect while AGENT_CONCURRENCY is ${slots}`);
+  }
   if (!given('FORGE_APP_ID')) {
     for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {
       warnings.push(`${key} has no effect while FORGE_APP_ID is not set`);

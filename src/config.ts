@@ -62,6 +62,17 @@ export interface A2aConfig {
   readonly signingKey?: SigningKey;
 }
 
+export interface LimitsConfig {
+  readonly connections: number;
+  readonly requests: number;
+  readonly requestsPerPrincipal: number;
+  readonly streams: number;
+  readonly streamsPerPrincipal: number;
+  readonly bodiesBytes: number;
+  readonly queued: number;
+  readonly queuedPerTenant: number;
+}
+
 export interface Config {
   readonly logLevel: ConfigValues['LOG_LEVEL'];
   readonly host: string;
@@ -74,6 +85,7 @@ export interface Config {
   readonly database: Database;
   readonly role: ConfigValues['ROLE'];
   readonly maxBodyBytes: number;
+  readonly limits: LimitsConfig;
   readonly drainMs: number;
   readonly helpUrl?: string;
   readonly ops: { readonly token?: string; readonly port?: number };
@@ -82,6 +94,8 @@ export interface Config {
     readonly source: string;
     readonly id: string;
     readonly concurrency: number;
+    /** Absent: one tenant may have them all. */
+    readonly concurrencyPerTenant?: number;
     readonly leaseMs: number;
   };
   readonly parkedMaxMs: number;

@@ -1,9 +1,15 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { StartError } from './start-error.ts';
 
 /** A bearer token and two OAuth headers of Atlassian's proxy can pass Node's 16 KB. */
 const MAX_HEADER_BYTES = 65_536;
+
+/** Connections above the bound that are told so; what comes above these is closed without a word. */
+const TOLD_MAX = 1_000;
+/** How long one of them may take for its request. */
+const TOLD_MS = 2_000;
+const TOLD_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1', Connection: 'close' };
 
 export interface ListenAddress {
   readonly host: string;
@@ -28,7 +34,29 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-export function createHttpServer(listener: RequestListener): HttpServer {
+export interface ConnectionBound {
+  readonly max: number;
+  /** A connection above it was refused. */
+  readonly refused: () => void;
+}
+
+/**
+ * Connections above the bound get a 503 for their first request and are closed. `/livez` answers on them all the same: a
+ * supervisor must not restart what is only busy.
+ */
+export function createHttpServer(listener: RequestListener, bound?: ConnectionBound): HttpServer {
+  const surplus = new WeakSet<Socket>();
+  const listen = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!surplus.has(request.socket)) {
+      listener(request, response);
+    } else if (request.url === '/livez') {
+      response.shouldKeepAlive = false;
+      listener(request, response);
+    } else {
+      response.writeHead(503, TOLD_HEADERS).end('{"error":"Too many connections"}');
+      request.resume();
+    }
+  };
   const server: Server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -39,8 +67,9 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       // Longer than the idle time of common load balancers, so that they close first.
       keepAliveTimeout: 75_000,
     },
-    listener,
+    listen,
   );
+  if (bound) boundConnections(server, bound, surplus);
   let closed: Promise<void> | undefined;
   const refuse = (): Promise<void> => {
     closed ??= new Promise((resolve) => {
@@ -67,4 +96,21 @@ export function createHttpServer(listener: RequestListener): HttpServer {
       clearTimeout(cut);
     },
   };
+}
+
+function boundConnections(server: Server, { max, refused }: ConnectionBound, surplus: WeakSet<Socket>): void {
+  let open = 0;
+  server.maxConnections = max + TOLD_MAX;
+  server.on('drop', refused);
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    if (open <= max) return;
+    surplus.add(socket);
+    refused();
+    const cut = setTimeout(() => socket.destroy(), TOLD_MS);
+    socket.once('close', () => clearTimeout(cut));
+  });
 }

@@ -33,6 +33,11 @@ export const METRICS: Readonly<Record<string, MetricDefinition>> = {
     help: 'Messages that were committed, by what they did: create, continue or repeat.',
     labels: ['edge', 'kind'],
   },
+  a2a_refusals_total: {
+    type: 'counter',
+    help: 'What was refused because there is too much, by the name of the bound (see Limits).',
+    labels: ['limit'],
+  },
   a2a_turns_running: { type: 'gauge', help: 'Turns that this process runs now.', labels: [] },
   a2a_turns_lost_total: {
     type: 'counter',

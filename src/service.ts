@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import type { GrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import type { GrpcServer } from '../adapters/a2a/grpc-server.ts';
+import type { LoadLimit } from '../core/limits.ts';
 import type { Clock, Digest } from '../core/ports/clock.ts';
 import type { TaskStore } from '../core/ports/task-store.ts';
 import type { Janitor } from '../core/runtime/janitor.ts';
@@ -60,6 +61,10 @@ const CLOSING_MS = 1_000;
 export function createService(parts: ServiceParts): Service {
   const { config, telemetry, store, runner, janitor, shutdown } = parts;
   const servers: Pick<HttpServer, 'refuse' | 'close'>[] = [];
+  const connections = {
+    max: config.limits.connections,
+    refused: () => telemetry.count('a2a_refusals_total', { limit: 'connections' satisfies LoadLimit }),
+  };
   let stopping = false;
   const ready = createReadiness({ store, clock: parts.clock, telemetry, stopping: () => stopping });
 
@@ -82,7 +87,7 @@ export function createService(parts: ServiceParts): Service {
       const server = createHttpServer((request, response) => {
         if (handle) void handle(request, response);
         else response.writeHead(503, { 'Retry-After': '1' }).end();
-      });
+      }, connections);
       servers.push(server);
       const address = await server.listen({ host: config.host, port: config.port, setting: 'PORT' });
       const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;

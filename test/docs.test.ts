@@ -3,8 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ENDPOINT_LIMITS } from '../adapters/a2a/endpoint.ts';
 import { ERROR_TABLE } from '../adapters/a2a/error-table.ts';
-import { CONFIG_KEYS } from '../src/config-schema.ts';
+import { LIMITS, LOAD_LIMITS } from '../core/limits.ts';
+import { CONFIG_KEYS, keyNotes } from '../src/config-schema.ts';
 import { configurationPage, environmentExample } from '../src/configuration-pages.ts';
 import { METRICS } from '../src/metrics.ts';
 import { SPANS } from '../src/spans.ts';
@@ -152,6 +154,41 @@ describe('conformance', () => {
     for (const words of [/permits nothing by itself/, /until it ends/, /never comes in a message/]) {
       assert.match(decided('Authorization within a task'), words);
     }
+  });
+});
+
+describe('limits', () => {
+  test('operations: the page has every bound on load with its setting and the default of that', () => {
+    const rows = [...read('docs/operations.md').matchAll(/^\| `([a-z-]+)` \| (`[A-Z_]+`|fixed) \| ([^|]+) \|/gm)];
+    assert.deepEqual(
+      rows.map(([, limit]) => limit),
+      Object.keys(LOAD_LIMITS),
+    );
+    for (const [, limit, setting = '', fallback] of rows) {
+      if (setting === 'fixed') continue;
+      const schema = CONFIG_KEYS[setting.replaceAll('`', '') as keyof typeof CONFIG_KEYS];
+      assert.equal(fallback, keyNotes.get(schema)?.fallback, limit);
+    }
+  });
+
+  test('operations: the bounds that no setting moves are the ones that hold', () => {
+    const page = read('docs/operations.md');
+    const said = (limit: number, text: string) => {
+      assert.equal(Number(/[\d,]+/.exec(text)?.[0].replaceAll(',', '')), limit, text);
+      assert.ok(page.includes(text), text);
+    };
+    said(LIMITS.inboxMax, '100 messages, 8 MB');
+    said(LIMITS.historyBytes / 1e6, '32 MB, 10,000 messages');
+    said(LIMITS.historyMax, '10,000 messages |');
+    said(LIMITS.eventsMax, '100,000 | the turn that would commit more');
+    said(LIMITS.claimMax, '64 turns, 8 MB of messages');
+    said(LIMITS.idBytes, '256 bytes');
+    said(LIMITS.frameChars, '60,000 characters');
+    said(LIMITS.pushConfigsMax, '20 |');
+    said(LIMITS.listMax, '100 tasks, 2 MB');
+    said(ENDPOINT_LIMITS.drainMs / 1_000, '30 s | it is cut');
+    said(ENDPOINT_LIMITS.bodyTimeoutMs / 1_000, '30 s | 408');
+    said(ENDPOINT_LIMITS.lingerMs / 1_000, '2 s also for a reader');
   });
 });
 

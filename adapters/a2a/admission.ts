@@ -18,10 +18,10 @@ type Admission =
 
 export async function admit(
   request: IncomingMessage,
-  options: { readonly edge: Edge; readonly maxBodyBytes: number; readonly overloaded: boolean },
+  options: { readonly edge: Edge; readonly maxBodyBytes: number; readonly stopping: boolean },
 ): Promise<Admission> {
   const { edge, maxBodyBytes } = options;
-  if (options.overloaded) return { refused: overloadedError(), headers: {} };
+  if (options.stopping) return { refused: overloadedError(), headers: {} };
   if (declaresTooMuch(request, maxBodyBytes)) return { refused: bodyTooLarge(maxBodyBytes), headers: {} };
   return letIn(edge, {
     headers: request.headers,

@@ -37,6 +37,8 @@ export interface CallRequest {
   readonly session: Session;
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
+  /** Before anything is done for a call that a stream answers. Throws OVERLOADED. */
+  readonly becomeStream: () => void;
 }
 
 export interface JsonReply {

@@ -5,25 +5,40 @@ import type { Clock } from '../../core/ports/clock.ts';
 type Body =
   | { readonly bytes: Buffer }
   /** `gone`: the client has closed, nobody waits for an answer. What else comes of the others is not kept. */
-  | { readonly refused: 'too-large' | 'too-slow' | 'gone' };
+  | { readonly refused: 'too-large' | 'too-slow' | 'gone' }
+  /** What `hold` threw. */
+  | { readonly refused: 'no-room'; readonly error: unknown };
 
 /** True when the declared length alone is too much. */
 export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > maxBytes;
 }
 
-/** Reads the body, keeping no more than `maxBytes` of it in memory. */
+/** Reads the body, keeping no more than `maxBytes` of it in memory, and that only while `hold` does not throw. */
 export function readBody(
   request: IncomingMessage,
-  bounds: { readonly maxBytes: number; readonly timeoutMs: number; readonly clock: Clock },
+  bounds: {
+    readonly maxBytes: number;
+    readonly timeoutMs: number;
+    readonly clock: Clock;
+    readonly hold: (bytes: number) => void;
+  },
 ): Promise<Body> {
   return new Promise((resolve) => {
     let chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bounds.maxBytes) settle({ refused: 'too-large' });
-      else chunks.push(chunk);
+      if (size > bounds.maxBytes) {
+        settle({ refused: 'too-large' });
+        return;
+      }
+      try {
+        bounds.hold(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        settle({ refused: 'no-room', error });
+      }
     };
     const complete = () => {
       const [first] = chunks;

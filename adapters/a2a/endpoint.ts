@@ -10,7 +10,7 @@ import { protocolError, type WireError, wireError } from './error-table.ts';
 import { type StreamTimes, writeEventStream } from './event-stream.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
-import { createLoad, type Load } from './load.ts';
+import { createLoadGate, type LoadGate, type Place } from './load-gate.ts';
 import { createPerform } from './perform.ts';
 import type { HandlerOptions } from './request-handler.ts';
 
@@ -23,16 +23,11 @@ export interface EndpointLimits extends StreamTimes {
   readonly maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
   readonly bodyTimeoutMs: number;
-  /** Requests of the edge at once, open streams among them. */
-  readonly maxInFlight: number;
-  /** How long a refused upload is thrown away before its socket is closed. */
-  readonly lingerMs: number;
 }
 
 export const ENDPOINT_LIMITS = {
   maxBodyBytes: 5 * 1_024 * 1_024,
   bodyTimeoutMs: 30_000,
-  maxInFlight: 10_000,
   lingerMs: 2_000,
   heartbeatMs: 4_000,
   openAfterMs: 4_000,
@@ -45,8 +40,8 @@ export interface EndpointOptions extends HandlerOptions {
   /** Of HTTP+JSON; absent: that binding is off. */
   readonly httpJsonPath?: string;
   readonly limits?: Partial<EndpointLimits>;
-  /** Shared with the edge's other endpoints; absent: there are none. */
-  readonly load?: Load;
+  /** Shared by the edges of a process. Default: one of its own, with the default limits. */
+  readonly gate?: LoadGate;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Aborted when the server stops: streams end cleanly, waits end, new calls are refused. */
@@ -75,7 +70,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   shutdown.addEventListener('abort', () => {
     for (const stop of running) stop('shutdown');
   });
-  const load = options.load ?? createLoad(telemetry, edge.name);
+  const gate = options.gate ?? createLoadGate({ telemetry });
 
   return async (context, next) => {
     const { method, path: asked, querystring: query } = context;
@@ -84,9 +79,14 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     for (const binding of bindings) exchange ??= binding.open(head);
     if (exchange === undefined) return next();
     const startedAt = clock.now();
-    const inFlight = load.inFlight(1);
+    let place: Place | undefined;
     try {
-      const { method, outcome } = await serve(context, exchange, { startedAt, inFlight });
+      const entered = exchange.refused ?? enter();
+      if ('place' in entered) place = entered.place;
+      const { method, outcome } =
+        'place' in entered
+          ? await serve(context, exchange, { place: entered.place, startedAt })
+          : await refuse(context, exchange, entered);
       telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
       telemetry.observe('a2a_request_seconds', (clock.now() - startedAt) / 1_000, { edge: edge.name, method });
     } catch (error) {
@@ -94,44 +94,54 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       if (context.res.headersSent) context.res.destroy();
       else await answerError(context, exchange, wireError(error));
     } finally {
-      load.inFlight(-1);
+      place?.leave();
     }
   };
 
-  async function serve(
-    context: Context,
-    exchange: Exchange,
-    { startedAt, inFlight }: { readonly startedAt: number; readonly inFlight: number },
-  ): Promise<Served> {
-    if (exchange.refused) return refuse(context, exchange, exchange.refused);
-    const overloaded = shutdown.aborted || inFlight > limits.maxInFlight;
-    const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, overloaded });
+  function enter(): { readonly place: Place } | { readonly error: WireError } {
+    try {
+      return { place: gate.enter(edge.name) };
+    } catch (error) {
+      return { error: wireError(error) };
+    }
+  }
+
+  async function serve(context: Context, exchange: Exchange, { place, startedAt }: Entered): Promise<Served> {
+    const stopping = shutdown.aborted;
+    const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, stopping });
     if ('refused' in admission) {
       const { refused: error, headers, cause } = admission;
       if (cause !== undefined) logRefusal(telemetry, edge, context.req.headers, cause);
       return refuse(context, exchange, { error, headers });
     }
+    const { session } = admission;
+    try {
+      place.callerIs(session.caller.owner);
+    } catch (error) {
+      return answerError(context, exchange, wireError(error));
+    }
     const body = await readBody(context.req, {
       maxBytes: limits.maxBodyBytes,
       timeoutMs: limits.bodyTimeoutMs,
       clock,
+      hold: place.holdBody,
     });
     if ('bytes' in body) {
       const fault = exchange.unreadable(body.bytes);
       if (fault !== undefined) return answerError(context, exchange, fault);
-      return answer(context, exchange, { session: admission.session, body: body.bytes, startedAt });
+      return answer(context, exchange, { session, body: body.bytes, place, startedAt });
     }
-    if (body.refused === 'gone') {
-      context.respond = false;
-      return { method: 'none', outcome: 'client-gone' };
+    switch (body.refused) {
+      case 'gone':
+        context.respond = false;
+        return { method: 'none', outcome: 'client-gone' };
+      case 'no-room':
+        return answerError(context, exchange, wireError(body.error));
+      case 'too-large':
+        return answerError(context, exchange, bodyTooLarge(limits.maxBodyBytes));
+      case 'too-slow':
+        return answerError(context, exchange, protocolError('BODY_TOO_SLOW', 'The body did not come in time'));
     }
-    return answerError(
-      context,
-      exchange,
-      body.refused === 'too-large'
-        ? bodyTooLarge(limits.maxBodyBytes)
-        : protocolError('BODY_TOO_SLOW', 'The body did not come in time'),
-    );
   }
 
   /** Before anybody was let in. */
@@ -164,12 +174,14 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     // It may have begun while the body came.
     if (shutdown.aborted) stop('shutdown');
     try {
-      const { session, body } = request;
-      const reply = await exchange.perform({ session, body, signal: controller.signal });
+      const { session, body, place } = request;
+      const { becomeStream } = place;
+      const reply = await exchange.perform({ session, body, signal: controller.signal, becomeStream });
       if ('answer' in reply) {
         await answerJson(context, reply.answer, linger);
         return reply;
       }
+      place.dropBody();
       const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - request.startedAt);
       const cancelDeadline = clock.timer(deadlineMs, () => stop('deadline'));
       try {
@@ -188,7 +200,6 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     life: { readonly signal: AbortSignal; readonly whyStopped: () => StopReason | undefined },
   ): Promise<Served> {
     const { method } = reply;
-    load.openStreams(1);
     const end = await writeEventStream({
       response: context.res,
       source: reply.frames,
@@ -199,7 +210,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
         const { answer, event } = reply.failure(error);
         return { json: answer.json, ...(event === undefined ? {} : { event }) };
       },
-    }).finally(() => load.openStreams(-1));
+    });
     if (end.reason === 'refused') {
       const { answer, outcome } = reply.failure(end.error);
       await answerJson(context, answer, linger);
@@ -213,9 +224,13 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   }
 }
 
-interface AuthenticatedRequest {
-  readonly session: Session;
-  readonly body: Uint8Array;
+interface Entered {
+  readonly place: Place;
   /** By our clock, when the headers were there. */
   readonly startedAt: number;
+}
+
+interface AuthenticatedRequest extends Entered {
+  readonly session: Session;
+  readonly body: Uint8Array;
 }

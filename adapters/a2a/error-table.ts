@@ -1,4 +1,5 @@
 import { type DomainError, type ErrorCode, isDomainError, type Violation } from '../../core/errors.ts';
+import { LOAD_LIMITS } from '../../core/limits.ts';
 
 interface ErrorRow {
   readonly jsonRpc: number;
@@ -107,6 +108,8 @@ export interface WireError {
   readonly retryAfterMs?: number;
 }
 
+/** Not those of a caller who asks too often. */
+const SHARED = { http: 503, grpc: 'UNAVAILABLE' } as const;
 const INTERNAL_TEXT = 'Internal error';
 const DEFAULT_RETRY_MS = 1_000;
 /** A body full of faults must not be answered with an even larger one. */
@@ -119,7 +122,8 @@ export function protocolError(fault: ProtocolFault, message: string): WireError 
 
 /** Everything that is no DomainError, and the inner ones among those, go out with the same fixed text. */
 export function wireError(error: unknown): WireError {
-  const { jsonRpc, http, grpc, reason, internal, retry } = rowOf(error);
+  const { jsonRpc, reason, internal, retry, ...row } = rowOf(error);
+  const { http, grpc } = isShared(error) ? SHARED : row;
   if (!isDomainError(error) || internal) {
     return { jsonRpc, http, grpc, message: INTERNAL_TEXT, details: [errorInfo(reason)] };
   }
@@ -147,6 +151,11 @@ export function severityOf(error: unknown): 'error' | 'warn' | undefined {
 
 function rowOf(error: unknown): ErrorRow {
   return ERROR_TABLE[isDomainError(error) ? error.code : 'INTERNAL'];
+}
+
+/** The service has too much, and its caller has done nothing wrong. */
+function isShared(error: unknown): boolean {
+  return isDomainError(error) && error.limit !== undefined && LOAD_LIMITS[error.limit] === 'all';
 }
 
 function delayOf(error: DomainError): number {

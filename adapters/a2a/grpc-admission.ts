@@ -4,11 +4,11 @@ import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { letIn, logRefusal, overloadedError } from './admission.ts';
 import type { Edge } from './edge.ts';
 import type { EndpointLimits } from './endpoint.ts';
-import { protocolError, type WireError, wireError } from './error-table.ts';
+import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
 import { admit, type GrpcCall, openCall, streamOf } from './grpc-call.ts';
 import { headersOf } from './grpc-metadata.ts';
 import { statusOf } from './grpc-status.ts';
-import type { Load } from './load.ts';
+import type { LoadGate, Place } from './load-gate.ts';
 
 /*
  * The life of a gRPC call around its handler. Who calls is settled from the metadata: the library reads the message only
@@ -21,12 +21,12 @@ export type GrpcIntercept = (path: string, call: ServerInterceptingCallInterface
 export function createGrpcAdmission(options: {
   readonly edge: Edge;
   readonly limits: EndpointLimits;
-  readonly load: Load;
+  readonly gate: LoadGate;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly shutdown: AbortSignal;
 }): GrpcIntercept {
-  const { edge, limits, load, telemetry, clock, shutdown } = options;
+  const { edge, limits, gate, telemetry, clock, shutdown } = options;
   const running = new Set<GrpcCall>();
   shutdown.addEventListener('abort', () => {
     for (const call of running) call.stop('shutdown');
@@ -35,6 +35,7 @@ export function createGrpcAdmission(options: {
   return (path, call) => {
     const own = openCall(path.slice(path.lastIndexOf('/') + 1), clock.now());
     const stream = streamOf(call);
+    let place: Place | undefined;
     let received = false;
     let cancelBodyTimer = () => {};
 
@@ -45,7 +46,9 @@ export function createGrpcAdmission(options: {
 
     async function begin(metadata: Metadata, next: (metadata: Metadata) => void): Promise<void> {
       running.add(own);
-      if (load.inFlight(1) > limits.maxInFlight || shutdown.aborted) return refuse(overloadedError());
+      if (shutdown.aborted) return refuse(overloadedError());
+      const entered = gate.enter(edge.name);
+      place = entered;
       const headers = headersOf(metadata, call.getHost());
       const admission = await letIn(edge, {
         headers,
@@ -59,7 +62,9 @@ export function createGrpcAdmission(options: {
       }
       // It may have begun meanwhile.
       if (shutdown.aborted) return refuse(overloadedError());
-      admit(metadata, Object.assign(own, { session: admission.session, headers, reset: stream.reset }));
+      const { session } = admission;
+      entered.callerIs(session.caller.owner);
+      admit(metadata, Object.assign(own, { session, headers, place: entered, reset: stream.reset }));
       const tooSlow = protocolError('BODY_TOO_SLOW', 'The message did not come in time');
       cancelBodyTimer = clock.timer(limits.bodyTimeoutMs, () => refuse(tooSlow));
       next(metadata);
@@ -68,7 +73,7 @@ export function createGrpcAdmission(options: {
     function finish(): void {
       cancelBodyTimer();
       if (!running.delete(own)) return;
-      load.inFlight(-1);
+      place?.leave();
       // After an answer there is nothing to stop, and aborting costs.
       if (own.outcome === undefined) own.stop('client-gone');
       // What still comes is thrown away for as long, then the client is stopped.
@@ -84,9 +89,18 @@ export function createGrpcAdmission(options: {
         next({
           onReceiveMetadata: (metadata, pass) => {
             begin(metadata, pass).catch((error: unknown) => {
-              telemetry.event('error', 'request.failed', { edge: edge.name, method: own.name }, error);
+              const severity = severityOf(error);
+              if (severity) telemetry.event(severity, 'request.failed', { edge: edge.name, method: own.name }, error);
               refuse(wireError(error));
             });
+          },
+          onReceiveMessage: (message: Uint8Array, pass) => {
+            try {
+              place?.holdBody(message.length);
+            } catch (error) {
+              return refuse(wireError(error));
+            }
+            pass(message);
           },
           onReceiveHalfClose: (pass) => {
             received = true;

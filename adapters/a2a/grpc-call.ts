@@ -2,6 +2,7 @@ import { constants } from 'node:http2';
 import { Duplex } from 'node:stream';
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import type { Session } from './edge.ts';
+import type { Place } from './load-gate.ts';
 
 /** One gRPC call from its headers to its end. */
 export interface GrpcCall {
@@ -20,6 +21,7 @@ export type StopReason = 'client-gone' | 'deadline' | 'shutdown';
 
 export interface AdmittedCall extends GrpcCall {
   readonly session: Session;
+  readonly place: Place;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   reset(): void;
 }

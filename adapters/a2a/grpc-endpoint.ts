@@ -10,7 +10,7 @@ import { type AdmittedCall, admitted, type GrpcCall } from './grpc-call.ts';
 import type { GrpcMethod } from './grpc-codec.ts';
 import { statusOf } from './grpc-status.ts';
 import { writeGrpcStream } from './grpc-stream.ts';
-import type { Load } from './load.ts';
+import type { LoadGate } from './load-gate.ts';
 import { methodOf } from './methods.ts';
 import { createPerform, type Performed } from './perform.ts';
 import type { HandlerOptions } from './request-handler.ts';
@@ -23,8 +23,8 @@ import { negotiateVersion } from './version.ts';
 
 export interface GrpcEndpointOptions extends HandlerOptions {
   readonly limits?: Partial<EndpointLimits>;
-  /** Shared with the edge's other endpoints. */
-  readonly load: Load;
+  /** Shared by the edges of a process. */
+  readonly gate: LoadGate;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   /** Aborted when the server stops: streams end cleanly, waits end, new calls are refused. */
@@ -39,7 +39,7 @@ export interface GrpcEndpoint {
 }
 
 export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
-  const { telemetry, clock, load } = options;
+  const { telemetry, clock } = options;
   const limits: EndpointLimits = { ...ENDPOINT_LIMITS, ...options.limits };
   const legacyHint = 'gRPC is served for 1.0 only: send the metadata a2a-version: 1.0.';
   const edge: Edge = { ...options.edge, versions: ['1.0'], legacyHint };
@@ -47,13 +47,14 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
 
   async function start(method: GrpcMethod, call: AdmittedCall, bytes: Uint8Array): Promise<Performed | WireError> {
     const { headers, session, signal } = call;
+    const { becomeStream } = call.place;
     const { name } = method;
     const version = negotiateVersion(edge, { headers, query: '', method: name });
     const operation = methodOf(version, name);
     if (operation === undefined) throw new TypeError(`a method ${name}`);
     const said = method.decode(bytes);
     if ('refused' in said) return said.refused;
-    return perform({ session, version, name, method: operation, params: said.params, headers, signal });
+    return perform({ session, version, name, method: operation, params: said.params, headers, signal, becomeStream });
   }
 
   /** `work` answers the call, or says why not. */
@@ -85,7 +86,7 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
     const { results } = performed;
     const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - call.startedAt);
     const cancelDeadline = clock.timer(deadlineMs, () => call.stop('deadline'));
-    load.openStreams(1);
+    call.place.dropBody();
     const end = await writeGrpcStream({
       ...{ call: writable, signal: call.signal, clock, times: limits, reset: call.reset },
       source: {
@@ -99,10 +100,7 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
       ended: (reason) => {
         call.outcome ??= reason === 'stopped' ? call.stopped : reason;
       },
-    }).finally(() => {
-      cancelDeadline();
-      load.openStreams(-1);
-    });
+    }).finally(cancelDeadline);
     if (end.reason === 'refused') return undefined;
     const reason = end.reason === 'stopped' ? (call.stopped ?? 'stopped') : end.reason;
     if (reason === 'slow-reader') telemetry.event('warn', 'stream.cut', { edge: edge.name, method: call.name });

@@ -14,7 +14,6 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { overloadedError } from './admission.ts';
-import { ENDPOINT_LIMITS } from './endpoint.ts';
 import { GRPC_METHODS } from './grpc-codec.ts';
 import type { GrpcEndpoint } from './grpc-endpoint.ts';
 import { statusOf } from './grpc-status.ts';
@@ -43,6 +42,8 @@ export interface GrpcServerOptions {
 }
 
 const IDLE_CONNECTION_MS = 300_000;
+/** A client's library waits with what is above. */
+const CALLS_PER_CONNECTION = 10_000;
 
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   // It would print headers that it cannot read, tokens among them. Whatever matters reaches us as an error.
@@ -52,7 +53,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const server = new Server({
     'grpc.max_receive_message_length': options.maxBodyBytes,
     'grpc.max_send_message_length': -1,
-    'grpc.max_concurrent_streams': ENDPOINT_LIMITS.maxInFlight,
+    'grpc.max_concurrent_streams': CALLS_PER_CONNECTION,
     'grpc.max_connection_idle_ms': IDLE_CONNECTION_MS,
     'grpc.keepalive_time_ms': options.keepAliveMs ?? 30_000,
     'grpc.keepalive_timeout_ms': options.keepAliveTimeoutMs ?? 20_000,

@@ -41,9 +41,9 @@ export function createHttpJsonBinding(options: {
       if (method === undefined) throw new TypeError(`a route to ${name}`);
       const said = head.method === 'POST' ? bodyParams(request.body) : { params: queryParams(head.query) };
       if ('refused' in said) return { ...refused(said.refused, type), method: name };
-      const { session, signal } = request;
+      const { session, signal, becomeStream } = request;
       const answer = await perform({
-        ...{ session, version, name, method, headers: head.headers, signal },
+        ...{ session, version, name, method, headers: head.headers, signal, becomeStream },
         params: withPathFields(said.params, route.fields),
       });
       if ('results' in answer) {

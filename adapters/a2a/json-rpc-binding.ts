@@ -47,9 +47,9 @@ export function createJsonRpcBinding(options: {
       if (known === undefined) return { ...refused(call.id, methodNotFound(edge, version, call), version), method };
       method = call.method;
       legacyStream = version === '0.3' && known.streams === true;
-      const { session, signal } = request;
+      const { session, signal, becomeStream } = request;
       const answer = await perform({
-        ...{ session, version, headers, signal },
+        ...{ session, version, headers, signal, becomeStream },
         ...{ name: method, method: known, params: call.params },
       });
       if ('results' in answer) {

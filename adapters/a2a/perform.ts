@@ -26,6 +26,8 @@ export interface OperationCall {
   readonly params: unknown;
   readonly headers: IncomingHttpHeaders;
   readonly signal: AbortSignal;
+  /** Throws when no further stream may be opened. */
+  readonly becomeStream: () => void;
 }
 
 export interface ResultStream {
@@ -57,6 +59,8 @@ export function createPerform(options: HandlerOptions): Perform {
     if (edge.offer) requireExtensions(edge.offer, name, call.headers);
     const prepared = session.prepare({ method: name, params: paramsOf(method, call.params) });
     const params = validateParams(method, prepared.params, session);
+    // The last thing that is refused: a message that was accepted has to be answered.
+    if (method.streams) call.becomeStream();
     const state = callState(edge, call, prepared);
     const answer = await transports[version].handle(
       { jsonrpc: '2.0', id: 0, method: name, params },

@@ -1,4 +1,4 @@
-import { DomainError, invalidParams, taskNotFound } from '../errors.ts';
+import { DomainError, invalidParams, overloaded, taskNotFound } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Message } from '../message.ts';
 import type { EdgeProfile } from '../ports/edge.ts';
@@ -8,7 +8,8 @@ import { nextStatus, statusEvent } from './status.ts';
 
 /*
  * Where a message goes. First the key: a repeat is the first call's task, whatever state rules say now; the same id with
- * other content is refused and reveals nothing. Only then, for a new key, the rules of the named task and context.
+ * other content is refused and reveals nothing. Only then, for a new key, whether there is a place in the queue, and the
+ * rules of the named task and context.
  */
 
 export interface SendCommand {
@@ -22,6 +23,13 @@ export interface SendCommand {
   readonly newContextId: string;
   readonly delegate?: string;
   readonly trace?: string;
+  /** Turns that may wait, of one tenant and of all. Default LIMITS. */
+  readonly queueMax?: QueueMax;
+}
+
+export interface QueueMax {
+  readonly tenant: number;
+  readonly everybody: number;
 }
 
 function create(view: AcceptView, command: SendCommand, contextId: string): AcceptDecision {
@@ -45,14 +53,14 @@ function create(view: AcceptView, command: SendCommand, contextId: string): Acce
 function follow(view: TaskView, command: SendCommand): Change {
   const { record, open, now } = view;
   if (open.length >= LIMITS.inboxMax) {
-    throw new DomainError('OVERLOADED', 'Too many messages wait for this task', { retryAfterMs: 5_000 });
+    throw overloaded('inbox', 'Too many messages wait for this task', LIMITS.queueRetryMs);
   }
   const { inbox, history } = view.volume ?? { inbox: 0, history: 0 };
   if (history >= LIMITS.historyBytes || record.messages >= LIMITS.historyMax) {
     throw new DomainError('UNSUPPORTED_OPERATION', 'The history of this task is full: go on in another task');
   }
   if (inbox >= LIMITS.inboxBytes) {
-    throw new DomainError('OVERLOADED', 'Too much text waits for this task', { retryAfterMs: 5_000 });
+    throw overloaded('inbox', 'Too much text waits for this task', LIMITS.queueRetryMs);
   }
   const message = { ...command.message, contextId: record.contextId, taskId: record.id };
   const trace = command.trace ? { trace: command.trace } : {};
@@ -92,6 +100,14 @@ export function decideSend(view: AcceptView, command: SendCommand): AcceptDecisi
     }
     if (!view.repeat.record) throw taskNotFound();
     return { kind: 'repeat' };
+  }
+  const { queued } = view;
+  const { queueMax = { tenant: LIMITS.queueMaxPerTenant, everybody: LIMITS.queueMax } } = command;
+  if (queued.tenant >= queueMax.tenant) {
+    throw overloaded('queue-per-tenant', 'Too many messages of yours wait for the agent', LIMITS.queueRetryMs);
+  }
+  if (queued.everybody >= queueMax.everybody) {
+    throw overloaded('queue', 'Too many messages wait for the agent', LIMITS.queueRetryMs);
   }
   const { taskId, contextId } = command.message;
   const into = (target: TaskView): AcceptDecision => ({

@@ -1,5 +1,6 @@
 import { canonicalMessage } from '../decide/fingerprint.ts';
 import { decideSend } from '../decide/send.ts';
+import { isDomainError } from '../errors.ts';
 import { observeStore } from '../observed-store.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
 import type { Accepted, AcceptRequest, AnswerKind } from '../ports/task-store.ts';
@@ -19,33 +20,36 @@ export async function acceptMessage(
   const fingerprint = deps.digest(canonicalMessage(message));
   const request = await requestOf(deps, incoming, fingerprint);
   const said = callFields(caller, edge);
-  const accepted = await telemetry.span(
-    'store.commit',
-    { fields: () => ({ ...said, call: 'accept' }) },
-    async (span) => {
-      // The turn becomes a child of the commit that opened it, also when another process runs it.
-      const trace = span.traceparent ?? caller.trace;
-      const fields = { ...said, trace };
-      const { accept } = observeStore(deps.store, { telemetry, fields });
-      const result = await accept(request, (view) =>
-        decideSend(view, {
-          message,
-          fingerprint,
-          policy: edge.contextPolicy,
-          answer,
-          deadlineMs: incoming.deadlineMs,
-          newTaskId: deps.ids.next(),
-          newContextId: deps.ids.next(),
-          ...(caller.delegate ? { delegate: caller.delegate } : {}),
-          ...(trace ? { trace } : {}),
-        }),
-      );
-      const { id: taskId, contextId } = result.record;
-      span.set({ taskId, contextId, kind: result.kind });
-      telemetry.event('info', 'task.accepted', { taskId, contextId, ...fields, kind: result.kind });
-      return result;
-    },
-  );
+  const committed = telemetry.span('store.commit', { fields: () => ({ ...said, call: 'accept' }) }, async (span) => {
+    // The turn becomes a child of the commit that opened it, also when another process runs it.
+    const trace = span.traceparent ?? caller.trace;
+    const fields = { ...said, trace };
+    const { accept } = observeStore(deps.store, { telemetry, fields });
+    const result = await accept(request, (view) =>
+      decideSend(view, {
+        message,
+        fingerprint,
+        policy: edge.contextPolicy,
+        ...(deps.queueMax ? { queueMax: deps.queueMax } : {}),
+        answer,
+        deadlineMs: incoming.deadlineMs,
+        newTaskId: deps.ids.next(),
+        newContextId: deps.ids.next(),
+        ...(caller.delegate ? { delegate: caller.delegate } : {}),
+        ...(trace ? { trace } : {}),
+      }),
+    );
+    const { id: taskId, contextId } = result.record;
+    span.set({ taskId, contextId, kind: result.kind });
+    telemetry.event('info', 'task.accepted', { taskId, contextId, ...fields, kind: result.kind });
+    return result;
+  });
+  const accepted = await committed.catch((error: unknown) => {
+    if (isDomainError(error, 'OVERLOADED') && error.limit) {
+      telemetry.count('a2a_refusals_total', { limit: error.limit });
+    }
+    throw error;
+  });
   telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
   // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
   await renewUserToken(deps, caller).catch((error: unknown) => {

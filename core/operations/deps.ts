@@ -1,3 +1,4 @@
+import type { QueueMax } from '../decide/send.ts';
 import type { Clock, Digest, Ids } from '../ports/clock.ts';
 import type { TaskStore } from '../ports/task-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
@@ -13,4 +14,6 @@ export interface OperationDeps {
   readonly ids: Ids;
   readonly digest: Digest;
   readonly telemetry: Telemetry;
+  /** How much may wait for the agent. Default LIMITS. */
+  readonly queueMax?: QueueMax;
 }

@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import { createAnonymousEdge } from '../../adapters/a2a/anonymous-edge.ts';
 import { createJwtEdge } from '../../adapters/a2a/jwt-edge.ts';
 import { DomainError } from '../../core/errors.ts';
-import { until } from '../support/until.ts';
+import { createGate, until } from '../support/until.ts';
+import { frameScript } from './frame-script.ts';
 import { assertEnded, CALLS, grpcClient } from './grpc.ts';
 import { openGrpc } from './raw-grpc.ts';
 import { send } from './rpc.ts';
-import { edgeOf, PROFILE } from './serve.ts';
+import { scriptedOperations, taskIn } from './scripted-operations.ts';
+import { edgeOf, gateOf, PROFILE } from './serve.ts';
 import { type GrpcServed, serveGrpc } from './serve-grpc.ts';
 
 const COMMON = { profile: PROFILE, versions: ['1.0'], streaming: true, agent: 'agent', deadlineMs: 1_000 };
@@ -136,7 +138,7 @@ test('gRPC: a service that is full or stopping is UNAVAILABLE, and counts a call
     open = resolve;
   });
   const served = await serveGrpc(t, {
-    limits: { maxInFlight: 1 },
+    gate: gateOf({ requests: 1 }),
     edge: edgeOf({
       authenticate: async () => {
         await waiting;
@@ -154,6 +156,42 @@ test('gRPC: a service that is full or stopping is UNAVAILABLE, and counts a call
   assertEnded(await client.ask('GetTask', { id: 't1' }), 'UNAUTHENTICATED', 'UNAUTHENTICATED');
   served.shutdown.abort();
   assertEnded(await client.ask('GetTask', { id: 't1' }), 'UNAVAILABLE', 'OVERLOADED');
+});
+
+test('gRPC: a caller that has too much is RESOURCE_EXHAUSTED, a service that has is UNAVAILABLE', async (t) => {
+  const waiting = createGate();
+  const operations = scriptedOperations({
+    getTask: () => waiting.opened.then(() => taskIn('TASK_STATE_COMPLETED')),
+    sendStreamingMessage: async (_edge, _incoming, signal) => {
+      const script = frameScript(signal);
+      script.push({ sequence: 1, body: { task: taskIn('TASK_STATE_WORKING') } });
+      return script;
+    },
+  });
+  const refusals: (string | undefined)[] = [];
+  const limits = { requestsPerPrincipal: 1, streamsPerPrincipal: 1, bodiesBytes: 2_000 };
+  const gate = gateOf(limits, (_metric, labels) => refusals.push(labels?.limit));
+  const served = await serveGrpc(t, { gate, operations });
+  const client = grpcClient(t, served.address);
+  const stream = await openGrpc(t, served.port, 'SendStreamingMessage', {});
+  stream.send(CALLS.SendStreamingMessage.encode(send()));
+  stream.stream.end();
+  await until('it is open', () => operations.callsOf('sendStreamingMessage').length === 1);
+  assertEnded(await client.read('SendStreamingMessage', send()), 'RESOURCE_EXHAUSTED', 'OVERLOADED');
+  assert.equal(operations.callsOf('sendStreamingMessage').length, 1);
+  const asked = client.ask('GetTask', { id: 't1' });
+  await until('it waits', () => operations.callsOf('getTask').length === 1);
+  const second = await client.ask('GetTask', { id: 't1' });
+  assertEnded(second, 'RESOURCE_EXHAUSTED', 'OVERLOADED');
+  assert.equal(second.retryMs, 1_000);
+  waiting.open();
+  assert.equal((await asked).code, 'OK');
+  const held = gate.enter('test');
+  held.holdBody(1_999);
+  assertEnded(await client.ask('SendMessage', send()), 'UNAVAILABLE', 'OVERLOADED');
+  held.leave();
+  assert.equal((await client.ask('SendMessage', send())).code, 'OK');
+  assert.deepEqual(refusals, ['streams-per-principal', 'requests-per-principal', 'bodies']);
 });
 
 test('gRPC: a message that does not come in time ends its call', async (t) => {

@@ -7,7 +7,7 @@ import { openRaw } from './raw-socket.ts';
 import { assertStatus, rest } from './rest.ts';
 import { call, send } from './rpc.ts';
 import { framesOf, scriptedOperations, statusFrame, taskIn, textFrame } from './scripted-operations.ts';
-import { edgeOf, OWNER, serve } from './serve.ts';
+import { edgeOf, gateOf, OWNER, serve } from './serve.ts';
 
 const TASK = taskIn('TASK_STATE_COMPLETED');
 
@@ -178,7 +178,7 @@ test('HTTP+JSON: what is refused before authentication has the status and the fo
   const answer = await rest(await serve(t, { edge: refusing }), 'GET /tasks/t1');
   assertStatus(answer, 401, 'UNAUTHENTICATED');
   assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="test"');
-  const full = await rest(await serve(t, { limits: { maxInFlight: 0 } }), 'GET /tasks/t1');
+  const full = await rest(await serve(t, { gate: gateOf({ requests: 0 }) }), 'GET /tasks/t1');
   assertStatus(full, 503, 'OVERLOADED');
   assert.equal(full.headers.get('retry-after'), '1');
 });

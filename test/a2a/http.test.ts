@@ -5,7 +5,7 @@ import { DomainError } from '../../core/errors.ts';
 import { head, openRaw, whole } from './raw-socket.ts';
 import { call, post, rpc, send } from './rpc.ts';
 import { scriptedOperations, taskIn } from './scripted-operations.ts';
-import { edgeOf, serve } from './serve.ts';
+import { edgeOf, gateOf, serve } from './serve.ts';
 
 const LIMIT = 5 * 1_024 * 1_024;
 
@@ -165,7 +165,7 @@ test('HTTP: other methods than POST answer 405', async (t) => {
 });
 
 test('HTTP: calls beyond the bound and calls during a shutdown answer 503 and when to come back [13.4-limit-errors]', async (t) => {
-  const full = await serve(t, { limits: { maxInFlight: 0 } });
+  const full = await serve(t, { gate: gateOf({ requests: 0 }) });
   const stopping = await serve(t);
   stopping.shutdown.abort();
   for (const served of [full, stopping]) {

@@ -1,10 +1,9 @@
 import type { TestContext } from 'node:test';
 import { createGrpcEndpoint, type GrpcEndpointOptions } from '../../adapters/a2a/grpc-endpoint.ts';
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from '../../adapters/a2a/grpc-server.ts';
-import { createLoad } from '../../adapters/a2a/load.ts';
 import type { Labels } from '../../core/ports/telemetry.ts';
 import { type ScriptedOperations, scriptedOperations } from './scripted-operations.ts';
-import { type CountingClock, countingClock, edgeOf, type LoggedEvent, recordingTelemetry } from './serve.ts';
+import { type CountingClock, countingClock, edgeOf, gateOf, type LoggedEvent, recordingTelemetry } from './serve.ts';
 
 export interface GrpcServed {
   /** `host:port` */
@@ -37,7 +36,7 @@ export async function serveGrpc(
   const port = await server.listen({ host: '127.0.0.1', port: 0 });
   context.after(() => server.close(0));
   const endpoint = createGrpcEndpoint({
-    ...{ edge: edgeOf(), telemetry, clock, shutdown: shutdown.signal, load: createLoad(telemetry, 'test') },
+    ...{ edge: edgeOf(), telemetry, clock, shutdown: shutdown.signal, gate: gateOf() },
     ...changes,
     operations,
   });

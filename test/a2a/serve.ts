@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import Koa, { type Middleware } from 'koa';
 import type { Edge, Session } from '../../adapters/a2a/edge.ts';
 import { createA2AEndpoint, type EndpointOptions } from '../../adapters/a2a/endpoint.ts';
+import { createLoadGate, type LoadGate, type LoadLimits } from '../../adapters/a2a/load-gate.ts';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
 import { type Labels, type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
@@ -39,6 +40,11 @@ export function edgeOf(changes: Partial<Edge> & { readonly session?: Partial<Ses
     }),
     ...edge,
   };
+}
+
+/** With these limits, and the default ones otherwise; what it counts goes nowhere unless told. */
+export function gateOf(limits: Partial<LoadLimits> = {}, count: Telemetry['count'] = () => {}): LoadGate {
+  return createLoadGate({ limits, telemetry: { count, gauge() {} } });
 }
 
 /** Stands still, and says how many timers wait: a condition to wait for before time is moved. */

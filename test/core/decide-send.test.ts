@@ -230,6 +230,26 @@ describe('decideSend', () => {
     decided(send({ ...full, inbox: LIMITS.inboxBytes - 1 }), 'continue');
   });
 
+  it('a full queue is refused for every message but a repeat, and says whose it is and when to come again', () => {
+    const queueMax = { tenant: 2, everybody: 4 };
+    const view = worldOf(viewOf(recordOf('TASK_STATE_WORKING')), 'the task');
+    const send = (queued: AcceptView['queued'], named: Named) =>
+      decideSend({ ...view, queued }, commandOf(PARALLEL, named, { queueMax }));
+    const full = (limit: string) => (error: unknown) =>
+      isDomainError(error, 'OVERLOADED') && error.limit === limit && (error.retryAfterMs ?? 0) > 0;
+    for (const named of ['nothing', 'the task'] as const) {
+      assert.throws(() => send({ tenant: 2, everybody: 2 }, named), full('queue-per-tenant'));
+      assert.throws(() => send({ tenant: 0, everybody: 4 }, named), full('queue'));
+      assert.ok(send({ tenant: 1, everybody: 3 }, named));
+    }
+    const record = recordOf('TASK_STATE_WORKING');
+    const repeat = { fingerprint: 'same', taskId: 'task', sequence: 1, answer: 'task', record } as const;
+    const queued = { tenant: 2, everybody: 4 };
+    assert.deepEqual(decideSend({ ...view, repeat, queued }, commandOf(PARALLEL, 'nothing', { queueMax })), {
+      kind: 'repeat',
+    });
+  });
+
   it('a full history takes no more, by bytes and by number', () => {
     const send = (history: number, messages: number) => {
       const task = viewOf(recordOf('TASK_STATE_WORKING', { messages }), { volume: { inbox: 0, history } });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openSqliteStore } from '../../adapters/sqlite/open.ts';
 import { createMemoryVault } from '../../adapters/vault/memory-vault.ts';
+import type { QueueMax } from '../../core/decide/send.ts';
 import { createOperations } from '../../core/operations/create-operations.ts';
 import type { Operations } from '../../core/operations/operations.ts';
 import type { Agent, Capabilities } from '../../core/ports/agent.ts';
@@ -25,6 +26,7 @@ import { tempDir } from './temp-dir.ts';
 export interface WorkerOptions {
   readonly agent: Agent | Agent['run'];
   readonly concurrency?: number;
+  readonly concurrencyPerTenant?: number;
   readonly leaseMs?: number;
   readonly parkedMaxMs?: number;
   readonly capabilities?: (claimed: Claimed, signal: AbortSignal) => Promise<Capabilities>;
@@ -36,6 +38,7 @@ export interface CoreOptions extends WorkerOptions {
   /** Database file of another core, to be a second process on it. Default: a fresh one. */
   readonly path?: string;
   readonly retentionMs?: number;
+  readonly queueMax?: QueueMax;
   /** Start without a runner; `addWorker` brings one later. */
   readonly idle?: boolean;
 }
@@ -83,8 +86,9 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   const wakeups = createWakeups(clock);
   const { store, tenants, operator, pushConfigs } = await openSqliteStore({ path, clock, wakeups, telemetry });
   const vault = createMemoryVault({ digest, clock });
-  const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry });
-  const { retentionMs = 86_400_000 } = options;
+  const { retentionMs = 86_400_000, queueMax } = options;
+  const deps = { store, vault, wakeups, clock, ids, digest, telemetry };
+  const operations = createOperations({ ...deps, ...(queueMax ? { queueMax } : {}) });
   const janitor = createJanitor({ store, tenants, vault, clock, ids, telemetry, retentionMs });
   const workers: Worker[] = [];
 
@@ -96,6 +100,7 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
       worker: `worker-${ids.next()}`,
       capabilities: worker.capabilities ?? (async () => ({})),
       concurrency: worker.concurrency ?? 8,
+      ...(worker.concurrencyPerTenant ? { concurrencyPerTenant: worker.concurrencyPerTenant } : {}),
       leaseMs: worker.leaseMs ?? 30_000,
       parkedMaxMs: worker.parkedMaxMs ?? 3_600_000,
     });
