@@ -63,8 +63,10 @@ export async function measure(
   try {
     const bodies = await plan.bodies(running, door);
     const job = { ...jobFor(running, door), bodies, connections: plan.connections };
-    await generator.run(await authorized({ ...job, durationMs: WARM_MS }, door));
+    // Both before either, so that nobody rests between warming up and being measured because its tokens take time.
     const measured = await authorized({ ...job, durationMs: plan.seconds * 1_000 }, door);
+    const warming = await authorized({ ...job, durationMs: WARM_MS }, door);
+    await generator.run(warming);
     const used = await meter(running);
     const result = await generator.run(measured);
     const { requests, errors, elapsedMs } = result;
