@@ -22,6 +22,7 @@ import { createMemoryVault } from '../adapters/vault/memory-vault.ts';
 import { createSealedVault } from '../adapters/vault/sealed-vault.ts';
 import { createOperations } from '../core/operations/create-operations.ts';
 import { createPushOperations } from '../core/operations/push-configs.ts';
+import { createActLog } from '../core/runtime/act-log.ts';
 import { createJanitor } from '../core/runtime/janitor.ts';
 import { createRunner } from '../core/runtime/runner.ts';
 import { createWakeups } from '../core/runtime/wakeups.ts';
@@ -56,7 +57,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       : error;
   });
   const { path } = config.database;
-  const { store, tenants, pushConfigs } = await openSqliteStore({ path, clock, wakeups, telemetry }).catch(
+  const { store, tenants, pushConfigs, operator } = await openSqliteStore({ path, clock, wakeups, telemetry }).catch(
     (error: unknown) => {
       throw error instanceof SqliteOpenError
         ? new StartError(`DATABASE_URL: ${error.message}`, { cause: error })
@@ -155,6 +156,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     telemetry,
     store,
     janitor,
+    actLog: createActLog({ operator, wakeups, telemetry }),
     shutdown,
     digest,
     clock,

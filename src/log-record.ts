@@ -27,6 +27,8 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
     'kind',
     'recovery',
     'outcome',
+    'act',
+    'retriedAs',
     'worker',
     'role',
   ],

@@ -62,6 +62,11 @@ export const METRICS: Readonly<Record<string, MetricDefinition>> = {
     help: 'Transactions that found the database locked and were tried again.',
     labels: [],
   },
+  a2a_operator_acts_total: {
+    type: 'counter',
+    help: 'Acts of operators that this process has seen in the audit, each process by itself.',
+    labels: ['act'],
+  },
   a2a_store_failures_total: {
     type: 'counter',
     help: 'Operations that the store refused because it could not be used, by what was wrong.',

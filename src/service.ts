@@ -4,6 +4,7 @@ import type { GrpcServer } from '../adapters/a2a/grpc-server.ts';
 import type { LoadLimit } from '../core/limits.ts';
 import type { Clock, Digest } from '../core/ports/clock.ts';
 import type { TaskStore } from '../core/ports/task-store.ts';
+import type { ActLog } from '../core/runtime/act-log.ts';
 import type { Janitor } from '../core/runtime/janitor.ts';
 import type { Runner } from '../core/runtime/runner.ts';
 import type { Config } from './config.ts';
@@ -38,6 +39,7 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly store: TaskStore;
   readonly janitor: Janitor;
+  readonly actLog: ActLog;
   /** Absent with ROLE=api. */
   readonly runner?: Runner;
   /** Aborting it ends streams and waits. */
@@ -111,6 +113,7 @@ export function createService(parts: ServiceParts): Service {
       }
       runner?.start();
       janitor.start();
+      parts.actLog.start();
       return { url: `http://${host}:${address.port}` };
     },
     stop: async () => {
@@ -119,7 +122,7 @@ export function createService(parts: ServiceParts): Service {
       const closingMs = Math.min(CLOSING_MS, config.drainMs / 4);
       await runner?.stop(config.drainMs - closingMs);
       shutdown.abort();
-      await Promise.all([...servers.map((server) => server.close(closingMs / 2)), janitor.stop()]);
+      await Promise.all([...servers.map((server) => server.close(closingMs / 2)), janitor.stop(), parts.actLog.stop()]);
       parts.release();
       await store.close();
     },

@@ -6,6 +6,7 @@ const INSERT = `insert into audit (at, actor, account, act, tenant, principal, t
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const COLUMNS = 'pk, at, actor, account, act, tenant, principal, task, ordinal, reason, detail';
 const SELECT_NEWEST = `select ${COLUMNS} from audit where pk <= ? order by pk desc limit ?`;
+const SELECT_AFTER = `select ${COLUMNS} from audit where pk > ? order by pk limit ?`;
 const SELECT_OF_TASK = `select ${COLUMNS} from audit where task = ? order by pk`;
 
 type Values = [
@@ -34,12 +35,15 @@ export interface Audit {
   /** In the transaction of what it tells. */
   write(act: Act, deed: Deed, now: number): void;
   newest(limit: number): readonly AuditEntry[];
+  /** Behind that number, oldest first. */
+  after(number: number, limit: number): readonly AuditEntry[];
   ofTask(taskId: string): readonly AuditEntry[];
 }
 
 export function createAudit(connection: Connection): Audit {
   const insert: Query<Values, unknown> = connection.prepare(INSERT);
   const selectNewest: Query<[newest: number, limit: number], AuditRow> = connection.prepare(SELECT_NEWEST);
+  const selectAfter: Query<[number: number, limit: number], AuditRow> = connection.prepare(SELECT_AFTER);
   const selectOfTask: Query<[task: string], AuditRow> = connection.prepare(SELECT_OF_TASK);
 
   return {
@@ -51,6 +55,7 @@ export function createAudit(connection: Connection): Audit {
       );
     },
     newest: (limit) => selectNewest.all(Number.MAX_SAFE_INTEGER, limit).map(toEntry),
+    after: (number, limit) => selectAfter.all(number, limit).map(toEntry),
     ofTask: (taskId) => selectOfTask.all(taskId).map(toEntry),
   };
 }

@@ -71,6 +71,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
     tasks: async (query) => connection.snapshot(() => rows.tasks(query)),
     tenants: async () => connection.snapshot(() => rows.tenants()),
     audit: async (limit) => connection.snapshot(() => audit.newest(limit)),
+    actsAfter: async (number, limit) => connection.snapshot(() => audit.after(number, limit)),
 
     runner: async () =>
       connection.snapshot(() => {
@@ -124,7 +125,8 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
         const change = decide({ now: tx.now, record: before.record, open, artifacts: new Map(), lost: new Map() });
         if (!change) return { record: before.record, changed: false };
         const { record } = changes.apply(before, change, tx);
-        audit.write(act, { act: 'task.cancel', tenant: record.owner.tenant, taskId }, tx.now);
+        const detail = { from: before.record.status.state, to: record.status.state };
+        audit.write(act, { act: 'task.cancel', tenant: record.owner.tenant, taskId, detail }, tx.now);
         return { record, changed: true };
       }),
 

@@ -174,6 +174,8 @@ export interface OperatorStore {
   runner(): Promise<RunnerState>;
   /** Newest first. */
   audit(limit: number): Promise<readonly AuditEntry[]>;
+  /** Behind the act of that number, oldest first. */
+  actsAfter(number: number, limit: number): Promise<readonly AuditEntry[]>;
 
   /** Creates the task that `decide` answers and notes it on the dead execution, which stays as it is. */
   retry(act: Act, taskId: string, decide: (view: RetryView) => RetryDecision): Promise<TaskRecord>;

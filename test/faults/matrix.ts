@@ -41,6 +41,7 @@ const CHUNK = /^insert into artifact_part/;
 const EXECUTION_CLOSED = /^update execution\s+set outcome/;
 const PURGED = /^delete from task where pk/;
 const TENANT_REMOVED = /^insert into tenant .* removed /s;
+const AUDITED = /^insert into audit/;
 const TOKEN_STORED = /^insert into credential/;
 const ended = (state: State) => new RegExp(`^update task set state.*TASK_STATE_${state}`, 's');
 
@@ -270,8 +271,66 @@ export const TENANT = {
   },
 } as const satisfies Readonly<Record<string, UpkeepRow>>;
 
+/** The operator's command line, beside a service that lives on. */
+export const OPERATOR = {
+  'before the commit of an operator’s retry': {
+    fault: { commit: 'before', wrote: AUDITED },
+    left: 'the failed task alone, no row in the audit',
+    afterwards: 'the same command retries it, once',
+    client: 'finds its failed task, and one more',
+  },
+  'after the commit of an operator’s retry': {
+    fault: { commit: 'after', wrote: AUDITED },
+    left: 'the new task with its row in the audit',
+    afterwards: 'the new task runs once, the same command is refused',
+    client: 'finds its failed task, and one more',
+  },
+  'before the commit of an operator’s cancellation': {
+    fault: { commit: 'before', wrote: AUDITED },
+    left: 'the task as it was, no row in the audit',
+    afterwards: 'it goes on until it is canceled again',
+    client: 'reads WORKING, then CANCELED',
+  },
+  'after the commit of an operator’s cancellation': {
+    fault: { commit: 'after', wrote: AUDITED },
+    left: 'the task canceled with its row in the audit',
+    afterwards: 'its agent is stopped, the same command finds it done',
+    client: 'reads CANCELED',
+  },
+  'before the commit of an operator’s pause': {
+    fault: { commit: 'before', wrote: AUDITED },
+    left: 'the tenant as it was, no row in the audit',
+    afterwards: 'its turns run until it is paused again',
+    client: 'is served as ever',
+  },
+  'after the commit of an operator’s pause': {
+    fault: { commit: 'after', wrote: AUDITED },
+    left: 'the tenant paused with its row in the audit',
+    afterwards: 'its turns wait until it is resumed',
+    client: 'is accepted and waits',
+  },
+  'before the commit of an operator’s erasure': {
+    fault: { commit: 'before', wrote: AUDITED },
+    left: 'the tenant as it was, no row in the audit',
+    afterwards: 'it goes on until it is erased again',
+    client: 'finds all its tasks until then',
+  },
+  'after the commit of an operator’s erasure': {
+    fault: { commit: 'after', wrote: AUDITED },
+    left: 'the tenant removed with its row in the audit, its tasks there',
+    afterwards: 'the service erases all of it',
+    client: 'finds none of its tasks',
+  },
+  'before the commit of a batch of an operator’s erasure': {
+    fault: { commit: 'before', wrote: PURGED },
+    left: 'the tenant removed with its row in the audit, its tasks there',
+    afterwards: 'the service erases all of it',
+    client: 'finds none of its tasks',
+  },
+} as const satisfies Readonly<Record<string, UpkeepRow>>;
+
 const TASK_ROWS: Readonly<Record<string, TaskRow>> = { ...TURN, ...CONVERSATION, ...SHUTDOWN, ...CREDENTIAL };
-const UPKEEP_ROWS: Readonly<Record<string, UpkeepRow>> = { ...MIGRATION, ...RETENTION, ...TENANT };
+const UPKEEP_ROWS: Readonly<Record<string, UpkeepRow>> = { ...MIGRATION, ...RETENTION, ...TENANT, ...OPERATOR };
 
 /** Where a process can be told to die. */
 export const FAULTS: ReadonlyMap<string, Fault> = new Map(

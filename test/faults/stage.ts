@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
+import { type Ran, runOps } from '../ops/run-ops.ts';
 import { launchService, type ServiceProcess } from '../support/service-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { told, verifyFile } from '../verify/verify-file.ts';
@@ -28,6 +29,10 @@ export interface Stage {
   launch(): ServiceProcess;
   /** The same, to die at that point. Not waited for: it may die before it listens. */
   launchToDie(point: string, settings?: Settings): ServiceProcess;
+  /** The operator's command line on the same file, to die at that point. */
+  operateToDie(point: string, ...args: readonly string[]): ServiceProcess;
+  /** The same, to its end. */
+  operate(...args: readonly string[]): Promise<Ran>;
   /** It has died there and nowhere else, and the file that it left is whole. */
   died(service: ServiceProcess): Promise<void>;
   /** States of all tasks. */
@@ -46,6 +51,7 @@ export interface Stage {
   expectClean(options?: { readonly stopped: boolean }): Promise<void>;
 }
 
+const OPS = fileURLToPath(new URL('./ops-under-fault.js', import.meta.url));
 const SERVICE = fileURLToPath(new URL('./service-under-fault.js', import.meta.url));
 /** How long a turn whose process is gone is waited for. Much longer than a busy machine delays a heartbeat. */
 const LEASE_MS = '1500';
@@ -90,6 +96,8 @@ export function createStage(t: TestContext, policy: Policy, common: Settings = {
     launch: () => launched(launchService({ directory, settings })),
     launchToDie: (point, more) =>
       launched(launchService({ directory, settings: { ...settings, ...more }, program: [SERVICE, point] })),
+    operateToDie: (point, ...args) => launched(launchService({ directory, settings, program: [OPS, point, ...args] })),
+    operate: (...args) => runOps({ directory, env: { DATABASE_URL: `sqlite:${path}` } }, ...args),
     async died(service) {
       assert.equal(await service.exited(), 'SIGKILL', service.output());
       assert.equal(service.log().at(-1)?.event, REACHED, service.output());

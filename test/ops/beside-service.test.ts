@@ -60,6 +60,9 @@ test('ops tasks cancel: stops the agent in the other process; the caller reads w
   assert.match(statusText(task), /operator/);
   assert.doesNotMatch(statusText(task), /phone/);
   assert.equal(await done('tasks', 'cancel', taskId), 'it was canceled before\n');
+  const { act, taskId: of, from, to, ...others } = await world.service().logged('operator.acted');
+  assert.deepEqual([act, of, from, to], ['task.cancel', taskId, 'TASK_STATE_WORKING', 'TASK_STATE_CANCELED']);
+  assert.doesNotMatch(JSON.stringify(others), /carol|phone/, 'who and why are for the audit');
   const [entry, ...older] = await json<readonly Record<string, unknown>[]>('audit', 'list');
   assert.deepEqual(
     [entry?.act, entry?.taskId, entry?.actor, entry?.reason],

@@ -127,7 +127,9 @@ export function operatorContract(label: string, open: SubjectFactory): void {
     await rejectsWith(write(subject, fence, { text: 'late' }), 'LEASE_LOST');
     assert.equal((await cancel()).changed, false);
     assert.deepEqual((await store.record(BOB, 't1'))?.status.state, 'TASK_STATE_CANCELED');
-    assert.deepEqual(await audited(subject), [{ ...CAROL, act: 'task.cancel', tenant: BOB.tenant, taskId: 't1' }]);
+    const detail = { from: 'TASK_STATE_SUBMITTED', to: 'TASK_STATE_CANCELED' };
+    const deed = { ...CAROL, act: 'task.cancel', tenant: BOB.tenant, taskId: 't1', detail };
+    assert.deepEqual(await audited(subject), [deed]);
     await refuses(
       operator.cancel(CAROL, 'nowhere', () => undefined),
       'UNKNOWN_TASK',
@@ -164,5 +166,9 @@ export function operatorContract(label: string, open: SubjectFactory): void {
     );
     assert((entries[0]?.number ?? 0) > (entries[1]?.number ?? 0));
     assert.deepEqual(await operator.audit(1), entries.slice(0, 1));
+    const [newest, ...older] = entries;
+    assert.deepEqual(await operator.actsAfter(0, 10), [...entries].reverse());
+    assert.deepEqual(await operator.actsAfter(0, 1), older.slice(-1));
+    assert.deepEqual(await operator.actsAfter(newest?.number ?? 0, 10), []);
   });
 }
