@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { holdLock } from '../faults/disk-faults.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { verifyFile } from '../verify/verify-file.ts';
 import { startChild } from './child-process.ts';
 import { ALICE, accept, message } from './scenario.ts';
 import { openSqliteSubject } from './sqlite-subject.ts';
@@ -45,6 +47,45 @@ test('two processes: many writes at once are all stored, none is refused', async
   );
   assert.deepEqual(new Set(rounds.flat()), new Set(['create']));
   assert.equal((await subject.store.backlog()).waiting, 400);
+});
+
+const ROUND = 20;
+
+function acceptsOf(child: number, round: number) {
+  return Array.from({ length: ROUND }, (_, n) => ({ id: `t-${child}-${round}-${n}`, key: `${child}-${round}-${n}` }));
+}
+
+test('two processes in a storm of locks: what was created is stored, what was refused is not and is created later, all of it once', async (t) => {
+  const subject = await openSqliteSubject(t);
+  const children = await Promise.all([startChild(t, subject.path), startChild(t, subject.path)]);
+  let storm = true;
+  const blowing = (async () => {
+    for (let gusts = 0; storm || gusts < 5; gusts += 1) await (await holdLock(t, subject.path)).mend();
+  })();
+  await Promise.all(
+    children.map(async (child, c) => {
+      for (let round = 0; round < 10; round += 1) {
+        const kinds = (await child.send({ accepts: acceptsOf(c, round) })).map(({ kind }) => kind);
+        assert.deepEqual(new Set(kinds), new Set(['create']), 'none of these locks lasts');
+      }
+    }),
+  );
+  storm = false;
+  await blowing;
+
+  const lock = await holdLock(t, subject.path);
+  const sendAll = () => Promise.all(children.map((child, c) => child.send({ accepts: acceptsOf(c, 10) })));
+  const kindsOf = async () => new Set((await sendAll()).flat().map(({ kind }) => kind));
+  assert.deepEqual(await kindsOf(), new Set(['STORE_UNAVAILABLE']));
+  await lock.mend();
+  assert.equal((await subject.store.backlog()).waiting, 2 * 10 * ROUND, 'nothing that was refused is there');
+  assert.deepEqual(await kindsOf(), new Set(['create']));
+  assert.deepEqual(await kindsOf(), new Set(['repeat']));
+  assert.equal((await subject.store.backlog()).waiting, 2 * 11 * ROUND);
+  await Promise.all(children.map((child) => child.end()));
+  const { findings } = await verifyFile(subject.path, Date.now());
+  // The tasks of these tests have no deadline.
+  assert.deepEqual(new Set(findings.map(({ rule }) => rule)), new Set(['deadline']));
 });
 
 test('several processes: a database that does not exist yet is made by all of them at once', async (t) => {
