@@ -10,6 +10,9 @@ import { expiryOf } from './expiry.ts';
  * not there: its user is asked for a new token.
  */
 
+/** Users whose sealed token is kept in memory, a few kilobytes each. */
+const LATELY_MAX = 1_000;
+
 export interface SealedVaultOptions {
   /** 32 bytes each. The first seals, all open: a new key goes first, an old one may go when its tokens have expired. */
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
@@ -23,14 +26,27 @@ export function createSealedVault(options: SealedVaultOptions): Vault {
   const byId = new Map(keys.map((key) => [keyId(key), key]));
   const [current] = keys;
   const currentId = keyId(current);
+  /** What was sealed last for each user: a token comes with every call, and a poll a second brings the same one. */
+  const lately = new Map<string, { readonly hash: string; readonly sealed: string }>();
+
+  async function seal({ tenant, principal }: CredentialSubject, token: string): Promise<string> {
+    return new CompactEncrypt(new TextEncoder().encode(token))
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: currentId, tenant, principal })
+      .encrypt(current);
+  }
 
   return {
     async hold(subject: CredentialSubject, token: UserToken): Promise<Credential> {
-      const { tenant, principal } = subject;
-      const sealed = await new CompactEncrypt(new TextEncoder().encode(token.token))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: currentId, tenant, principal })
-        .encrypt(current);
-      return { hash: digest(token.token), expiresAt: expiryOf(token, clock), sealed };
+      const hash = digest(token.token);
+      const user = JSON.stringify([subject.tenant, subject.principal]);
+      const known = lately.get(user);
+      const sealed = known?.hash === hash ? known.sealed : await seal(subject, token.token);
+      // To the end of the queue: the user who was not heard of for longest goes first.
+      lately.delete(user);
+      lately.set(user, { hash, sealed });
+      const [oldest] = lately.size > LATELY_MAX ? lately.keys() : [];
+      if (oldest !== undefined) lately.delete(oldest);
+      return { hash, expiresAt: expiryOf(token, clock), sealed };
     },
 
     async reveal(subject, credential) {
@@ -55,6 +71,9 @@ export function createSealedVault(options: SealedVaultOptions): Vault {
       }
     },
 
-    retain() {}, // nothing is kept in memory
+    // Nothing here is in clear; but what no row holds any more is not kept either.
+    retain(hashes) {
+      for (const [user, { hash }] of lately) if (!hashes.has(hash)) lately.delete(user);
+    },
   };
 }

@@ -52,7 +52,7 @@ export async function acceptMessage(
   });
   telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
   // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
-  await renewUserToken(deps, caller).catch((error: unknown) => {
+  await renewUserToken(deps, caller, request.credential).catch((error: unknown) => {
     telemetry.event('warn', 'token.renewal_failed', said, error);
   });
   return accepted;

@@ -78,6 +78,21 @@ describe('vault, sealed: keys and tampering', () => {
     assert.equal(await sealedWith(fresh).reveal(ALICE, before), undefined);
   });
 
+  test('a token that comes again is not sealed again, until its row is gone', async () => {
+    const vault = sealedWith(newKey());
+    const first = await vault.hold(ALICE, token('alice-token'));
+    assert.equal((await vault.hold(ALICE, token('alice-token'))).sealed, first.sealed);
+    const bob = await vault.hold({ ...ALICE, principal: 'bob' }, token('alice-token'));
+    assert.notEqual(bob.sealed, first.sealed);
+    assert.equal(await vault.reveal(ALICE, bob), undefined);
+    const other = await vault.hold(ALICE, token('another'));
+    assert.equal(await vault.reveal(ALICE, other), 'another');
+    vault.retain(new Set([first.hash]));
+    const again = await vault.hold(ALICE, token('another'));
+    assert.notEqual(again.sealed, other.sealed);
+    assert.equal(await vault.reveal(ALICE, again), 'another');
+  });
+
   test('any changed character makes it unreadable', async () => {
     const vault = sealedWith(newKey());
     const credential = await vault.hold(ALICE, token('alice-token'));
