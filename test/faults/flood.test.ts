@@ -19,8 +19,8 @@ const READERS = 60;
 const STREAMS_EACH = 2;
 const PEOPLE = 4;
 const QUESTIONS_EACH = 5;
-/** Turns that run at once: far fewer than come. */
-const SLOTS = '4';
+/** Turns that run at once: far fewer than come. What may wait of one tenant is soon full. */
+const BOUNDS = { AGENT_CONCURRENCY: '4', MAX_QUEUED_PER_TENANT: '30' };
 /** Nobody dies here, and a machine that is this busy may keep a heartbeat waiting. */
 const LEASE_MS = '60000';
 const POLL_MS = 20;
@@ -34,19 +34,28 @@ before(async () => {
 });
 after(() => clients.close());
 
-/** Sends the same message until it is taken, however often it is told to come back later. */
-async function accepted(client: JiraClient): Promise<string> {
+interface Sender {
+  readonly client: JiraClient;
+  /** How often it was told to come back later. */
+  refusals: number;
+}
+
+/** Sends the same message until it is taken. */
+async function accepted(sender: Sender): Promise<string> {
+  const { client } = sender;
   const params = script(SCRIPT, { messageId: randomUUID(), returnImmediately: true });
   for (;;) {
     const { task, text } = await client.rpc('SendMessage', params, { limitMs: TIMEOUT_MS });
     if (task) return task.id;
     assert.match(text, /"OVERLOADED"/, 'the only reason to refuse it');
+    sender.refusals += 1;
     await later(POLL_MS);
   }
 }
 
 /** The same with a stream, read to its end. */
-async function watched(client: JiraClient): Promise<string> {
+async function watched(sender: Sender): Promise<string> {
+  const { client } = sender;
   const params = script(SCRIPT, { messageId: randomUUID() });
   for (;;) {
     const { streamed, task, end, text, faults } = await client.streamRpc('SendStreamingMessage', params, {
@@ -59,6 +68,7 @@ async function watched(client: JiraClient): Promise<string> {
       return task.id;
     }
     assert.match(text, /"OVERLOADED"/, 'the only reason to refuse it');
+    sender.refusals += 1;
     await later(POLL_MS);
   }
 }
@@ -89,10 +99,10 @@ function endsOf(stage: Stage): ReadonlyMap<string, number> {
 test(`a flood of ${SENDERS} senders and ${READERS} streams of one tenant: no task of anybody is lost or run twice`, {
   timeout: TIMEOUT_MS,
 }, async (t) => {
-  const stage = createStage(t, 'rerun', { ...clients.atlassian.env, AGENT_CONCURRENCY: SLOTS, LEASE_MS });
+  const stage = createStage(t, 'rerun', { ...clients.atlassian.env, ...BOUNDS, LEASE_MS });
   const service = await stage.start();
-  const flooder = clients.at(service);
-  const person = clients.atlassian.client({ url: `${service.origin}/rovo/a2a` });
+  const flooder: Sender = { client: clients.at(service), refusals: 0 };
+  const person: Sender = { client: clients.atlassian.client({ url: `${service.origin}/rovo/a2a` }), refusals: 0 };
 
   const all = await Promise.all([
     crowd(SENDERS, MESSAGES_EACH, () => accepted(flooder)),
@@ -100,6 +110,8 @@ test(`a flood of ${SENDERS} senders and ${READERS} streams of one tenant: no tas
     crowd(PEOPLE, QUESTIONS_EACH, () => accepted(person)),
   ]);
   const ids = all.flat();
+  assert.ok(flooder.refusals > 0, 'it was a flood');
+  assert.equal(person.refusals, 0, 'of somebody else');
   await everyTurnIsOver(stage);
 
   assert.equal(new Set(ids).size, SENDERS * MESSAGES_EACH + READERS * STREAMS_EACH + PEOPLE * QUESTIONS_EACH);
