@@ -67,8 +67,8 @@ function explain(error: unknown): number {
     return 1;
   }
   if (isDomainError(error, 'STORE_UNAVAILABLE')) {
-    const cause = error.cause instanceof Error ? error.cause.message : 'unknown';
-    process.stderr.write(`the database cannot be used now: ${printable(cause)}\n`);
+    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    process.stderr.write(`the database cannot be used now (${error.storeFault ?? 'failing'}${printable(cause)})\n`);
     return 1;
   }
   throw error;

@@ -216,8 +216,10 @@ function connect(db: BetterSqlite3.Database, path: string, health: Health): Conn
     }
   }
 
+  let closed = false;
   function close(): void {
-    if (!db.open) return;
+    if (closed) return;
+    closed = true;
     files.close();
     // Closing in order copies the log into the database. What is wrong with one must not get into the other; the next start
     // takes from the log what its checksums prove.

@@ -5,31 +5,12 @@ import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import type { Trouble } from '../support/hold-lock.ts';
 
 /*
  * Trouble with a disk, real to the program that has it: it is the kernel that refuses, or another process that is in the
  * way. Each goes on until it is mended.
  */
-
-export interface Trouble {
-  mend(): Promise<void>;
-}
-
-/** Another process holds the write lock. */
-export async function holdLock(t: TestContext, path: string): Promise<Trouble> {
-  const program = fileURLToPath(new URL('./lock-holder.js', import.meta.url));
-  const child = spawn(process.execPath, [program, path], { stdio: ['pipe', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
-  const exited = once(child, 'exit');
-  await once(child.stdout, 'data');
-  return {
-    async mend() {
-      child.stdin.end();
-      assert.deepEqual(await exited, [0, null]);
-    },
-  };
-}
 
 /** No file of the process may grow beyond this: the kernel answers EFBIG. */
 export async function limitFileSize(pid: number, bytes: number): Promise<Trouble> {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { script } from '../e2e/world.ts';
+import { holdLock } from '../support/hold-lock.ts';
 import { until } from '../support/until.ts';
-import { holdLock, injectErrors, smallDisk, withoutMounts, withoutStrace } from './disk-faults.ts';
+import { injectErrors, smallDisk, withoutMounts, withoutStrace } from './disk-faults.ts';
 import { expectGreen, expectRed, expectRefused } from './outage.ts';
 import { createPersistentClient, startPlainClients } from './persistent-client.ts';
 import { createStage, POLICIES } from './stage.ts';

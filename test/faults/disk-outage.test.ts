@@ -1,15 +1,8 @@
 import type { TestContext } from 'node:test';
 import { after, before, describe, test } from 'node:test';
 import type { StoreFault } from '../../core/errors.ts';
-import {
-  holdLock,
-  injectErrors,
-  limitFileSize,
-  smallDisk,
-  type Trouble,
-  withoutMounts,
-  withoutStrace,
-} from './disk-faults.ts';
+import { holdLock, type Trouble } from '../support/hold-lock.ts';
+import { injectErrors, limitFileSize, smallDisk, withoutMounts, withoutStrace } from './disk-faults.ts';
 import { rideOut } from './outage.ts';
 import { startPlainClients } from './persistent-client.ts';
 import { createStage, POLICIES } from './stage.ts';

@@ -5,9 +5,9 @@ import { artifactText, statusText } from '../../simulator/client/a2a.ts';
 import type { JiraClient } from '../../simulator/client/jira-client.ts';
 import { chunksOf } from '../e2e/agents/texts.ts';
 import { script } from '../e2e/world.ts';
+import type { Trouble } from '../support/hold-lock.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
-import type { Trouble } from './disk-faults.ts';
 import { createPersistentClient, type PersistentClient } from './persistent-client.ts';
 import type { Policy, Stage } from './stage.ts';
 

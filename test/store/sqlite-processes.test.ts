@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { holdLock } from '../faults/disk-faults.ts';
+import { holdLock } from '../support/hold-lock.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { verifyFile } from '../verify/verify-file.ts';
 import { startChild } from './child-process.ts';
