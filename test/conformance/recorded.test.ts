@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { concerns } from './judge.ts';
 import { KNOWN_FAILURES } from './known-failures.ts';
 import { failureRows } from './result-rows.ts';
@@ -47,5 +49,10 @@ describe('recorded results', () => {
       shown,
       failureRows(KNOWN_FAILURES).map((cells) => cells.map(String)),
     );
+  });
+
+  test('recorded results: the workflow runs the pinned revision', () => {
+    const file = fileURLToPath(new URL('../../../.github/workflows/tck.yml', import.meta.url));
+    assert.deepEqual(readFileSync(file, 'utf8').match(/\b[0-9a-f]{40}\b/g), [SUITE_REVISION]);
   });
 });
