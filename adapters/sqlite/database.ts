@@ -52,6 +52,8 @@ const BUSY_AT_START_MS = 10_000;
 const CHECKED_BYTES = 128 * 1024 * 1024;
 /** 8 MB: copying them takes tens of milliseconds, in which nothing else runs. */
 const CHECKPOINT_PAGES = 2_000;
+/** Rows of so few columns are quicker as the binding makes them. */
+const NARROW = 3;
 /** The WAL file is cut back to this after a burst. */
 const WAL_BYTES = 64 * 1024 * 1024;
 
@@ -145,6 +147,17 @@ export function refusal(path: string, error: unknown): unknown {
   return new SqliteOpenError('UNUSABLE', said, error);
 }
 
+function asArrays(statement: BetterSqlite3.Statement<unknown[], unknown>) {
+  return statement.raw() as BetterSqlite3.Statement<unknown[], readonly Value[]>;
+}
+
+/** What the binding would make, which calls into the engine for each property: half the time of a task's row. */
+function rowOf(names: readonly string[], values: readonly Value[]): Record<string, Value | undefined> {
+  const row: Record<string, Value | undefined> = {};
+  for (let index = 0; index < names.length; index += 1) row[names[index] ?? ''] = values[index];
+  return row;
+}
+
 function connect(db: BetterSqlite3.Database, path: string, health: Health): Connection {
   db.pragma(`busy_timeout = ${BUSY_MS}`);
   // The log is opened with the first read in WAL mode, and its name is looked at from then on.
@@ -156,14 +169,19 @@ function connect(db: BetterSqlite3.Database, path: string, health: Health): Conn
   function prepare<P extends readonly Value[], R>(sql: string): Query<P, R> {
     prepared.push(sql);
     const statement = db.prepare<unknown[], R>(sql);
+    const names = statement.reader ? statement.columns().map(({ name }) => name) : [];
+    const wide = names.length > NARROW ? asArrays(statement) : undefined;
     return {
       get(...params) {
         counters.statements += 1;
-        return statement.get(...params);
+        if (!wide) return statement.get(...params);
+        const values = wide.get(...params);
+        return values && (rowOf(names, values) as R);
       },
       all(...params) {
         counters.statements += 1;
-        return statement.all(...params);
+        if (!wide) return statement.all(...params);
+        return wide.all(...params).map((values) => rowOf(names, values) as R);
       },
       run(...params) {
         counters.statements += 1;

@@ -23,8 +23,7 @@ const KEYS = `select t.pk, t.messages, octet_length(t.status) + coalesce(octet_l
   from task t`;
 const SELECT_RECORD = `${RECORDS} where t.id = ? and o.tenant = ? and o.principal = ? and o.agent = ?`;
 const SELECT_STATE = `select t.state from task t where t.id = ? and t.owner = ${OWNER_PK}`;
-/** A negative limit is none. */
-const SELECT_MESSAGES = 'select json from message where task = ? order by ordinal desc limit ?';
+const SELECT_MESSAGES = 'select json from message where task = ? and ordinal > ? order by ordinal';
 const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
   join event e on e.task = t.pk
   where t.id = ? and t.owner = ${OWNER_PK} and e.sequence > ? order by e.sequence limit ?`;
@@ -79,7 +78,7 @@ interface ReadsOptions {
 export function createReads({ connection, artifacts, clock }: ReadsOptions): Reads {
   const selectRecord: Query<[id: string, ...OwnerValues], RecordRow> = connection.prepare(SELECT_RECORD);
   const selectState: Query<[id: string, ...OwnerValues], { state: TaskState }> = connection.prepare(SELECT_STATE);
-  const selectMessages: Query<[task: number, limit: number], { json: string }> = connection.prepare(SELECT_MESSAGES);
+  const selectMessages: Query<[task: number, after: number], { json: string }> = connection.prepare(SELECT_MESSAGES);
   const selectEvents: Query<
     [id: string, ...OwnerValues, after: number, limit: number],
     { sequence: number; at: number; json: string }
@@ -99,11 +98,9 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
   const countContextTasks: Query<[...OwnerValues, contextId: string, ...FilterValues], { total: number }> =
     connection.prepare(COUNT_CONTEXT_TASKS);
 
-  function history(task: number, length: number | undefined): readonly Message[] {
-    return selectMessages
-      .all(task, length ?? -1)
-      .map((row) => parseMessage(row.json))
-      .reverse();
+  /** The last `length` messages. */
+  function history({ pk, messages }: RecordRow, length = messages): readonly Message[] {
+    return selectMessages.all(pk, Math.max(0, messages - length)).map((row) => parseMessage(row.json));
   }
 
   function snapshot(row: RecordRow, options: ReadOptions): Snapshot {
@@ -112,7 +109,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
       record,
       task: toTask(record, {
         ...(options.artifacts ? { artifacts: artifacts.read(row.pk) } : {}),
-        ...(options.historyLength === 0 ? {} : { history: history(row.pk, options.historyLength) }),
+        ...(options.historyLength === 0 ? {} : { history: history(row, options.historyLength) }),
       }),
     };
   }
