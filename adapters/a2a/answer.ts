@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 
@@ -44,4 +45,21 @@ export async function answerJson(
     request.once('end', done).once('close', done).resume();
   });
   response.end();
+}
+
+/** Calls back once the client has all of the answer or is gone; after `ms` it is cut. */
+export function whenTaken(
+  response: ServerResponse,
+  bound: { readonly clock: Clock; readonly ms: number },
+  taken: () => void,
+): void {
+  if (response.writableFinished || response.destroyed) {
+    taken();
+    return;
+  }
+  const cancel = bound.clock.timer(bound.ms, () => response.destroy());
+  response.once('close', () => {
+    cancel();
+    taken();
+  });
 }

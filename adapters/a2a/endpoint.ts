@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { admit, bodyTooLarge, logRefusal } from './admission.ts';
-import { answerJson } from './answer.ts';
+import { answerJson, whenTaken } from './answer.ts';
 import type { Exchange, StreamReply } from './binding.ts';
 import { readBody } from './body.ts';
 import type { Session } from './edge.ts';
@@ -23,11 +23,14 @@ export interface EndpointLimits extends StreamTimes {
   readonly maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
   readonly bodyTimeoutMs: number;
+  /** How long a client may take for an answer that is no stream. */
+  readonly answerMs: number;
 }
 
 export const ENDPOINT_LIMITS = {
   maxBodyBytes: 5 * 1_024 * 1_024,
   bodyTimeoutMs: 30_000,
+  answerMs: 120_000,
   lingerMs: 2_000,
   heartbeatMs: 4_000,
   openAfterMs: 4_000,
@@ -94,7 +97,9 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       if (context.res.headersSent) context.res.destroy();
       else await answerError(context, exchange, wireError(error));
     } finally {
-      place?.leave();
+      place?.dropBody();
+      // An answer that nobody reads lies in memory.
+      if (place) whenTaken(context.res, { clock, ms: limits.answerMs }, place.leave);
     }
   };
 

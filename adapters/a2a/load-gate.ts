@@ -100,7 +100,8 @@ export function createLoadGate(options: {
           callers.set(key, own);
         },
         holdBody(more) {
-          if (bodiesBytes > 0 && bodiesBytes + more > limits.bodiesBytes) {
+          const others = bodiesBytes - bytes;
+          if (others > 0 && bodiesBytes + more > limits.bodiesBytes) {
             refuse('bodies', 'The service reads too much at the moment', 1_000);
           }
           bodiesBytes += more;

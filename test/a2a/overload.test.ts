@@ -144,10 +144,32 @@ test('bodies: while others hold too much of the memory a body is refused, and re
 });
 
 test('a body that is larger than all bodies may be still comes in, alone', async (t) => {
-  const { served, letGo } = await busy(t, { bodiesBytes: 10 });
+  const { served, letGo, gate } = await busy(t, { bodiesBytes: 10 });
   letGo.open();
   const answer = await call(served, 'SendMessage', send());
   assert.equal(answer.json.result.task.id, 't1');
+  const place = gate.enter('test');
+  for (let chunk = 0; chunk < 3; chunk += 1) place.holdBody(8);
+  assert.throws(() => gate.enter('test').holdBody(1), { code: 'OVERLOADED', limit: 'bodies' });
+});
+
+test('an answer that nobody takes keeps the place of its call, until its connection is cut', async (t) => {
+  const history = [{ messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'x'.repeat(30_000_000) }] }];
+  const operations = scriptedOperations({
+    getTask: async (_caller, id) => taskIn('TASK_STATE_COMPLETED', id === 'large' ? { history } : {}),
+  });
+  const served = await serve(t, { edge: MANY, gate: gateOf({ requestsPerPrincipal: 1 }), operations });
+  const raw = await openRaw(t, served.port);
+  raw.socket.pause();
+  raw.socket.write(whole(rpc('GetTask', { id: 'large' })));
+  while (operations.callsOf('getTask').length === 0) await new Promise(setImmediate);
+  while (!served.counts.has('a2a_requests_total')) await new Promise(setImmediate);
+  const text = 'Too many calls of yours are being answered';
+  assertOverloaded(await call(served, 'GetTask', { id: 't1' }), text, null);
+  served.clock.advance(120_000);
+  raw.socket.resume();
+  await raw.closed();
+  assert.equal((await call(served, 'GetTask', { id: 't1' })).json.result.id, 't1');
 });
 
 test('places: all are free again whatever became of the call', async (t) => {

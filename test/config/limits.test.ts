@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LIMITS } from '../../core/limits.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+
+const EDGE = { A2A_AUTH: 'anonymous' };
+
+test('limits: each setting is the bound of its name', () => {
+  const { limits, agent } = loadConfig({
+    ...EDGE,
+    MAX_CONNECTIONS: '1',
+    MAX_REQUESTS: '2',
+    MAX_REQUESTS_PER_PRINCIPAL: '3',
+    MAX_STREAMS: '4',
+    MAX_STREAMS_PER_PRINCIPAL: '5',
+    MAX_BODIES_BYTES: '6000',
+    MAX_QUEUED: '7',
+    MAX_QUEUED_PER_TENANT: '8',
+    AGENT_CONCURRENCY_PER_TENANT: '9',
+  });
+  assert.deepEqual(limits, {
+    ...{ connections: 1, requests: 2, requestsPerPrincipal: 3, streams: 4, streamsPerPrincipal: 5 },
+    ...{ bodiesBytes: 6_000, queued: 7, queuedPerTenant: 8 },
+  });
+  assert.equal(agent.concurrencyPerTenant, 9);
+});
+
+test('limits: those of the queue are core’s own unless they are set', () => {
+  const { limits } = loadConfig(EDGE);
+  assert.deepEqual([limits.queued, limits.queuedPerTenant], [LIMITS.queueMax, LIMITS.queueMaxPerTenant]);
+});
+
+test('limits: none may be nothing', () => {
+  for (const key of ['MAX_CONNECTIONS', 'MAX_REQUESTS', 'MAX_STREAMS', 'MAX_QUEUED', 'AGENT_CONCURRENCY_PER_TENANT']) {
+    assert.throws(
+      () => loadConfig({ ...EDGE, [key]: '0' }),
+      (error) => error instanceof ConfigError && error.problems.some((problem) => problem.key === key),
+    );
+  }
+});
+
+test('limits: a share of the slots that is all of them is warned of', () => {
+  const warned = (share: string) => loadConfig({ ...EDGE, AGENT_CONCURRENCY_PER_TENANT: share }).warnings;
+  assert.match(warned('16').join(), /AGENT_CONCURRENCY_PER_TENANT has no effect while AGENT_CONCURRENCY is 16/);
+  assert.deepEqual(warned('15'), []);
+  assert.deepEqual(loadConfig(EDGE).warnings, []);
+});
