@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Forge } from './forge.ts';
 import type { LoadJob, LoadResult } from './load/job.ts';
 import { type Generator, startGenerator } from './load/processes.ts';
@@ -8,6 +9,8 @@ import type { Running } from './target.ts';
 export const SENDERS = 200;
 export const STREAMS = 500;
 
+/** For generators to start and to connect. */
+const GATHER_MS = 5_000;
 const VICTIMS = 4;
 const VICTIM_PAUSE_MS = 50;
 /** Tokens live 25 s. */
@@ -18,6 +21,8 @@ export interface Victims {
   readonly taskIds: readonly string[];
   readonly latenciesMs: readonly number[];
   readonly errors: number;
+  readonly refused: number;
+  readonly firstError?: string;
 }
 
 /** A few people on a Jira site who send now and then. */
@@ -40,10 +45,14 @@ export async function askNowAndThen(running: Running, forge: Forge, durationMs: 
   } finally {
     generator.close();
   }
+  const sum = (figure: 'errors' | 'refused') => results.reduce((total, result) => total + result[figure], 0);
+  const firstError = results.find((result) => result.firstError !== undefined)?.firstError;
   return {
     taskIds: results.flatMap(({ taskIds = [] }) => taskIds),
     latenciesMs: results.flatMap(({ latenciesMs = [] }) => latenciesMs),
-    errors: results.reduce((sum, { errors }) => sum + errors, 0),
+    errors: sum('errors'),
+    refused: sum('refused'),
+    ...(firstError === undefined ? {} : { firstError }),
   };
 }
 
@@ -57,14 +66,15 @@ export interface Flood {
 
 export async function flood(running: Running, forge: Forge, durationMs: number): Promise<Flood> {
   const generators: readonly [Generator, Generator] = [startGenerator(), startGenerator()];
-  const job = { ...jobFor(running, ANONYMOUS), durationMs, detailed: true };
+  const startAt = Date.now() + GATHER_MS;
+  const job = { ...jobFor(running, ANONYMOUS), startAt, durationMs, detailed: true };
   const accepts = await BODIES.accept(running, ANONYMOUS);
   const streaming = await BODIES.stream(running, ANONYMOUS);
   try {
     const [senders, streams, victims] = await Promise.all([
       generators[0].run({ ...job, bodies: accepts, connections: SENDERS }),
       generators[1].run({ ...job, bodies: streaming, connections: STREAMS }),
-      askNowAndThen(running, forge, durationMs),
+      pause(GATHER_MS).then(() => askNowAndThen(running, forge, durationMs)),
     ]);
     return { senders, streams, victims };
   } finally {

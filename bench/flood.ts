@@ -31,11 +31,11 @@ function reportFlooders(
   if (firstError !== undefined) print(`  ! first failure: ${firstError}`);
 }
 
-function reportVictims(print: Print, when: string, { latenciesMs, errors }: Victims): Figures {
+function reportVictims(print: Print, when: string, { latenciesMs, errors, refused, firstError }: Victims): Figures {
   const [p50, p99] = [percentile(latenciesMs, 50), percentile(latenciesMs, 99)];
-  print(
-    `  another tenant's accept ${when}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms of ${latenciesMs.length}, ${errors} errors`,
-  );
+  print(`  another tenant's accept ${when}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+  print(`    ${latenciesMs.length} answered, ${refused} refused as overloaded, ${errors - refused} failed`);
+  if (firstError !== undefined) print(`  ! first failure: ${firstError}`);
   return { [`victim ${when}, accept p50 ms`]: p50, [`victim ${when}, accept p99 ms`]: p99 };
 }
 

@@ -4,7 +4,11 @@ import { percentile } from '../statistics.ts';
 import { HttpConnection, type Reply } from './http-connection.ts';
 import type { LoadJob, LoadResult } from './job.ts';
 
-/* The load generator: a process of its own that gets jobs over IPC and answers each with what it counted. */
+/*
+ * The load generator: a process of its own that gets jobs over IPC and answers each with what it counted. All connections
+ * are open before the clock starts: a server on Node accepts one for each turn of its event loop, so that what is asked for
+ * later than the first requests waits for seconds, and a round would be over before it was as concurrent as it says.
+ */
 
 const ERROR = Buffer.from('"error":{');
 const OVERLOADED = Buffer.from('"OVERLOADED"');
@@ -22,6 +26,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   const taskIds: string[] = [];
   const { perRequestHeaders, pauseMs, detailed } = job;
+  const connections = Array.from({ length: job.connections }, () => new HttpConnection(job.host, job.port));
+  await Promise.all(connections.map((connection) => connection.connect()));
+  await pause(Math.max(0, (job.startAt ?? 0) - Date.now()));
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const until = startedAt + job.durationMs;
@@ -51,8 +58,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     else firstError ??= `${reply.status} ${reply.body.toString('utf8', 0, 300)}`;
   }
 
-  async function work(): Promise<void> {
-    const connection = new HttpConnection(job.host, job.port);
+  async function work(connection: HttpConnection): Promise<void> {
     for (;;) {
       if (performance.now() >= until) break;
       const request = nextRequest();
@@ -69,7 +75,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
     connection.close();
   }
 
-  await Promise.all(Array.from({ length: job.connections }, work));
+  await Promise.all(connections.map(work));
   const elapsedMs = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(cpuBefore);
   return {

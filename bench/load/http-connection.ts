@@ -45,6 +45,11 @@ export class HttpConnection {
     this.port = port;
   }
 
+  /** Else the first request does it. */
+  async connect(): Promise<void> {
+    await this.open();
+  }
+
   async request(bytes: Buffer): Promise<Reply> {
     const socket = this.socket ?? (await this.open());
     return new Promise((resolve, reject) => {

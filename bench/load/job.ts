@@ -11,6 +11,8 @@ export interface LoadJob {
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
+  /** Epoch milliseconds before which nothing is sent, so that several generators begin together. Default: at once. */
+  readonly startAt?: number;
   /** Of each connection, between an answer and its next request. Default: none. */
   readonly pauseMs?: number;
   /** Should the result name the tasks and hold every latency? Default: no. */
