@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { GrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import type { GrpcServer } from '../adapters/a2a/grpc-server.ts';
 import type { LoadLimit } from '../core/limits.ts';
-import type { Clock, Digest } from '../core/ports/clock.ts';
+import { type Clock, type Digest, pause } from '../core/ports/clock.ts';
 import type { TaskStore } from '../core/ports/task-store.ts';
 import type { ActLog } from '../core/runtime/act-log.ts';
 import type { Janitor } from '../core/runtime/janitor.ts';
@@ -59,6 +59,8 @@ export interface Service {
 
 /** Time within DRAIN_MS that is kept for ending streams and closing the store, at most a quarter of it. */
 const CLOSING_MS = 1_000;
+/** Of that, for the streams of turns that ended just now: their last commit has woken them, and they read it. */
+const LAST_LOOK_MS = 100;
 
 export function createService(parts: ServiceParts): Service {
   const { config, telemetry, store, runner, janitor, shutdown } = parts;
@@ -121,6 +123,7 @@ export function createService(parts: ServiceParts): Service {
       for (const server of servers) server.refuse();
       const closingMs = Math.min(CLOSING_MS, config.drainMs / 4);
       await runner?.stop(config.drainMs - closingMs);
+      await pause(parts.clock, Math.min(LAST_LOOK_MS, closingMs / 4));
       shutdown.abort();
       await Promise.all([...servers.map((server) => server.close(closingMs / 2)), janitor.stop(), parts.actLog.stop()]);
       parts.release();

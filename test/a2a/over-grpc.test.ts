@@ -324,9 +324,8 @@ test('gRPC of the service: with time to drain the turn ends, its stream sees the
   const other = await grpcAt(service, 'alice');
   assert.equal(await totalSize(other), 0);
   const place = world.outside.place({ closed: true });
-  const call = client.open('SendStreamingMessage', script([`call ${place.name}`, 'complete Done.']));
-  const streaming = readAll('SendStreamingMessage', call);
-  await Promise.all([once(call, 'data'), place.reached()]);
+  const streaming = client.read('SendStreamingMessage', script([`call ${place.name}`, 'complete Done.']));
+  await place.reached();
   service.signal('SIGTERM');
   await service.logged('service.stopping');
   for (const each of [client, other]) assert.equal((await send(each, ['complete'])).code, 'UNAVAILABLE');

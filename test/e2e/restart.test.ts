@@ -70,13 +70,17 @@ test('SIGTERM in the middle of an artifact: no half frame, exit 0, and the strea
 test('SIGTERM with time to drain: the turn ends before the process does, and its stream sees the end', async () => {
   const service = await world.start(together({ ...REVIEW, DRAIN_MS: '15000' }));
   const place = world.outside.place({ closed: true });
-  const streaming = world.jira(service).chat(`call ${place.name}\ncomplete Done.`).stream();
-  await place.reached();
+  const alice = await aliceAt(service);
+  const lines = [`call ${place.name}`, 'complete Done.'];
+  // That of alice waits for the agent's first update while the others are told to stop.
+  const streaming = [world.jira(service).chat(lines.join('\n')).stream(), alice.stream(lines)];
+  await place.reached(2);
   service.signal('SIGTERM');
   await service.logged('service.stopping');
   place.open();
-  const stream = await streaming;
-  assert.deepEqual([stream.faults, stream.end, stream.task?.status.state], [[], 'agent', 'TASK_STATE_COMPLETED']);
+  for (const { faults, end, task } of await Promise.all(streaming)) {
+    assert.deepEqual([faults, end, task?.status.state], [[], 'agent', 'TASK_STATE_COMPLETED']);
+  }
   assert.equal(await service.exited(), 0);
 });
 
