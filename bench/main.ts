@@ -40,6 +40,7 @@ const SECONDS = 3;
 const FLOOD_SECONDS = 60;
 
 const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]
+--seconds is 60 for the flood when it is not given
 names: ${Object.keys(SCENARIOS).join(', ')} (all when none is given)`;
 
 type Saved = Readonly<Record<string, Figures>>;
