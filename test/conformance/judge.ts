@@ -16,7 +16,7 @@ export interface SuiteResult {
   readonly reason: string;
 }
 
-/** A failure that we know of and why nobody here will mend it. */
+/** A failure that we know of, where it happens and why. */
 export interface KnownFailure {
   readonly requirement: string;
   /** Name of the test's function. */

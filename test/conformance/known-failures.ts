@@ -22,7 +22,7 @@ function oldStatus(test: string, setUps: readonly SetUpName[]): KnownFailure {
     happens: 'failed',
     cause:
       'The suite has the table of 5.4 as it was in 1.0.0, with UNIMPLEMENTED for this error; 1.0.1 says ' +
-      'FAILED_PRECONDITION, and so do this service and the official SDKs.',
+      'FAILED_PRECONDITION, and so do this service and the SDKs for JavaScript and Go.',
   };
 }
 

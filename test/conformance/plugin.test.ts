@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../interop/command.ts';
@@ -213,6 +213,13 @@ describe('conformance prerequisites', () => {
     );
     writeFileSync(python, '#!/bin/sh\necho httpx; echo grpc\n', { mode: 0o755 });
     await assert.rejects(findSuite({ ...wanted, python }), /no-python lacks httpx, grpc\. /);
+  });
+
+  test('conformance prerequisites: an interpreter named by a path from here is found from the folder of the suite', async () => {
+    const python = join(checkout, 'complete-python');
+    writeFileSync(python, '#!/bin/sh\n', { mode: 0o755 });
+    const found = await findSuite({ tck: checkout, python: relative('.', python), grpc: true });
+    assert.equal(found.python, python);
   });
 
   test('conformance prerequisites: a run that cannot be made ends with 2, not as a pass or a failure', async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { runCommand } from '../interop/command.ts';
 import { SUITE_REVISION } from './set-ups.ts';
 import type { Suite } from './suite.ts';
@@ -46,7 +46,9 @@ export async function findSuite({ tck, python, grpc }: Wanted): Promise<Suite> {
     throw new CannotRun(`${tck} is no checkout of the A2A TCK: ${absent} is missing. ${GET_IT}`);
   const modules = grpc ? [...MODULES, ...GRPC_MODULES] : MODULES;
   const complaints: string[] = [];
-  for (const candidate of python === undefined ? PYTHONS : [python]) {
+  // The suite is run in its own folder, where a path from this one leads nowhere.
+  const named = python === undefined || python === basename(python) ? python : resolve(python);
+  for (const candidate of named === undefined ? PYTHONS : [named]) {
     const { code, stdout } = await runCommand([candidate, '-c', MISSING, ...modules], { limitMs: LOOK_MS });
     const missing = stdout
       .trim()
