@@ -41,7 +41,7 @@ export const LIMITS = {
   eventsMax: 100_000,
   /** Turns that wait for a runner, of one tenant and of all. */
   queueMaxPerTenant: 10_000,
-  queueMax: 100_000,
+  queueMax: 500_000,
   /** When somebody who found the queue or an inbox full should come again. */
   queueRetryMs: 5_000,
   /** Messages of one task that wait for the agent. */

@@ -1,5 +1,5 @@
 import type { A2aAuthConfig, A2aConfig, Config, RovoConfig } from './config.ts';
-import type { ConfigValues } from './config-schema.ts';
+import { type ConfigValues, USUAL_SHARES } from './config-schema.ts';
 
 /** The variables, sorted by who needs them. Edges that are off are absent. */
 export function arrange(values: ConfigValues, warnings: readonly string[]): Config {
@@ -14,16 +14,7 @@ export function arrange(values: ConfigValues, warnings: readonly string[]): Conf
     database: values.DATABASE_URL,
     role: values.ROLE,
     maxBodyBytes: values.MAX_BODY_BYTES,
-    limits: {
-      connections: values.MAX_CONNECTIONS,
-      requests: values.MAX_REQUESTS,
-      requestsPerPrincipal: values.MAX_REQUESTS_PER_PRINCIPAL,
-      streams: values.MAX_STREAMS,
-      streamsPerPrincipal: values.MAX_STREAMS_PER_PRINCIPAL,
-      bodiesBytes: values.MAX_BODIES_BYTES,
-      queued: values.MAX_QUEUED,
-      queuedPerTenant: values.MAX_QUEUED_PER_TENANT,
-    },
+    limits: limitsOf(values),
     drainMs: values.DRAIN_MS,
     ...(values.HELP_URL !== undefined && { helpUrl: values.HELP_URL }),
     ops: {
@@ -45,6 +36,22 @@ export function arrange(values: ConfigValues, warnings: readonly string[]): Conf
     ...(rovo && { rovo }),
     ...(a2a && { a2a }),
     warnings,
+  };
+}
+
+function limitsOf(values: ConfigValues): Config['limits'] {
+  // Where everybody is let in as one, a bound on one would be a bound on all.
+  const share = (name: keyof typeof USUAL_SHARES, all: number): number =>
+    values[name] ?? (values.A2A_AUTH === 'anonymous' ? all : USUAL_SHARES[name]);
+  return {
+    connections: values.MAX_CONNECTIONS,
+    requests: values.MAX_REQUESTS,
+    requestsPerPrincipal: share('MAX_REQUESTS_PER_PRINCIPAL', values.MAX_REQUESTS),
+    streams: values.MAX_STREAMS,
+    streamsPerPrincipal: share('MAX_STREAMS_PER_PRINCIPAL', values.MAX_STREAMS),
+    bodiesBytes: values.MAX_BODIES_BYTES,
+    queued: values.MAX_QUEUED,
+    queuedPerTenant: share('MAX_QUEUED_PER_TENANT', values.MAX_QUEUED),
   };
 }
 

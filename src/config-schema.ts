@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LIMITS } from '../core/limits.ts';
 import * as value from './config-values.ts';
 import { signingKey } from './signing-key.ts';
 
@@ -28,6 +29,23 @@ function unset<T>(schema: z.ZodType<T, string>, about: string) {
 
 function secret<T>(schema: z.ZodType<T, string>, about: string) {
   return schema.optional().register(keyNotes, { about, secret: true });
+}
+
+/** What one may have of a bound on all. */
+export const USUAL_SHARES = {
+  MAX_REQUESTS_PER_PRINCIPAL: 500,
+  MAX_STREAMS_PER_PRINCIPAL: 1_000,
+  MAX_QUEUED_PER_TENANT: LIMITS.queueMaxPerTenant,
+} as const;
+
+function share(name: keyof typeof USUAL_SHARES, whose: string) {
+  return value
+    .whole(1, 1_000_000_000)
+    .optional()
+    .register(keyNotes, {
+      about: `Of those from one ${whose}. With \`A2A_AUTH=anonymous\`, where everybody is the same one, by default as many as all.`,
+      fallback: String(USUAL_SHARES[name]),
+    });
 }
 
 const server = {
@@ -78,9 +96,9 @@ const limits = {
     '2000',
     'Calls that it answers at the same time. Streams are not among them.',
   ),
-  MAX_REQUESTS_PER_PRINCIPAL: key(value.whole(1, 1_000_000), '500', 'Of those from one caller.'),
-  MAX_STREAMS: key(value.whole(1, 1_000_000), '5000', 'Event streams that it holds open.'),
-  MAX_STREAMS_PER_PRINCIPAL: key(value.whole(1, 1_000_000), '1000', 'Of those from one caller.'),
+  MAX_REQUESTS_PER_PRINCIPAL: share('MAX_REQUESTS_PER_PRINCIPAL', 'caller'),
+  MAX_STREAMS: key(value.whole(1, 1_000_000), '10000', 'Event streams that it holds open.'),
+  MAX_STREAMS_PER_PRINCIPAL: share('MAX_STREAMS_PER_PRINCIPAL', 'caller'),
   MAX_BODIES_BYTES: key(
     value.whole(1_024, 100_000_000_000, 'bytes'),
     '134217728',
@@ -88,10 +106,10 @@ const limits = {
   ),
   MAX_QUEUED: key(
     value.whole(1, 1_000_000_000),
-    '100000',
+    String(LIMITS.queueMax),
     'Messages that wait for the agent, over all processes. The same message again needs no place.',
   ),
-  MAX_QUEUED_PER_TENANT: key(value.whole(1, 1_000_000_000), '10000', 'Of those from one tenant.'),
+  MAX_QUEUED_PER_TENANT: share('MAX_QUEUED_PER_TENANT', 'tenant'),
 };
 
 const agent = {

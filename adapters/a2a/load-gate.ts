@@ -24,7 +24,7 @@ export interface LoadLimits {
 const LOAD_LIMITS: LoadLimits = {
   requests: 2_000,
   requestsPerPrincipal: 500,
-  streams: 5_000,
+  streams: 10_000,
   streamsPerPrincipal: 1_000,
   bodiesBytes: 128 * 1_024 * 1_024,
 };

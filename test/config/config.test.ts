@@ -43,7 +43,7 @@ describe('defaults', () => {
       maxBodyBytes: 5_242_880,
       limits: {
         ...{ connections: 10_000, requests: 2_000, requestsPerPrincipal: 500, bodiesBytes: 134_217_728 },
-        ...{ streams: 5_000, streamsPerPrincipal: 1_000, queued: 100_000, queuedPerTenant: 10_000 },
+        ...{ streams: 10_000, streamsPerPrincipal: 1_000, queued: 500_000, queuedPerTenant: 10_000 },
       },
       drainMs: 25_000,
       ops: {},

@@ -4,6 +4,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
 
 const EDGE = { A2A_AUTH: 'anonymous' };
+const JIRA = { FORGE_APP_ID: '00000000-0000-4000-8000-000000000001' };
 
 test('limits: each setting is the bound of its name', () => {
   const { limits, agent } = loadConfig({
@@ -26,8 +27,20 @@ test('limits: each setting is the bound of its name', () => {
 });
 
 test('limits: those of the queue are core’s own unless they are set', () => {
-  const { limits } = loadConfig(EDGE);
+  const { limits } = loadConfig(JIRA);
   assert.deepEqual([limits.queued, limits.queuedPerTenant], [LIMITS.queueMax, LIMITS.queueMaxPerTenant]);
+});
+
+test('limits: where everybody is the same caller, one may have what all may have, unless it is said otherwise', () => {
+  const shares = (env: Record<string, string>) => {
+    const { requestsPerPrincipal, streamsPerPrincipal, queuedPerTenant } = loadConfig(env).limits;
+    return [requestsPerPrincipal, streamsPerPrincipal, queuedPerTenant];
+  };
+  assert.deepEqual(shares(JIRA), [500, 1_000, LIMITS.queueMaxPerTenant]);
+  const { requests, streams, queued } = loadConfig(EDGE).limits;
+  assert.deepEqual(shares(EDGE), [requests, streams, queued]);
+  assert.deepEqual(shares({ ...EDGE, MAX_STREAMS: '7' }), [requests, 7, queued]);
+  assert.deepEqual(shares({ ...EDGE, MAX_STREAMS_PER_PRINCIPAL: '3' }), [requests, 3, queued]);
 });
 
 test('limits: none may be nothing', () => {
