@@ -41,6 +41,8 @@ export function createRunner(deps: RunnerDeps): Runner {
   const stopping = new AbortController();
   let claiming: Promise<unknown> = Promise.resolve();
   let loops: Promise<unknown> = Promise.resolve();
+  /** The last claim took all that it might, so a slot that becomes free may be wanted. Else every new turn is announced. */
+  let mayBeMore = false;
   /** When every lease of this process was known to be extended. */
   let beatenAt = 0;
 
@@ -48,6 +50,11 @@ export function createRunner(deps: RunnerDeps): Runner {
     const count = (tenants.get(tenant) ?? 0) + change;
     if (count > 0) tenants.set(tenant, count);
     else tenants.delete(tenant);
+  }
+
+  function isFull(tenant: string): boolean {
+    const { concurrencyPerTenant: max } = deps;
+    return max !== undefined && (tenants.get(tenant) ?? 0) >= max;
   }
 
   function begin(claimed: Claimed): void {
@@ -70,9 +77,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       over = true;
       wakeup.close();
       turns.delete(key);
+      const wanted = mayBeMore || isFull(tenant);
       countTurn(tenant, -1);
       telemetry.gauge('a2a_turns_running', turns.size);
-      wakeups.notify('work');
+      if (wanted) wakeups.notify('work');
     });
   }
 
@@ -114,7 +122,8 @@ export function createRunner(deps: RunnerDeps): Runner {
               )
             : [];
         for (const one of claimed) begin(one);
-        if (claimed.length > 0 && claimed.length === limit) continue;
+        mayBeMore = claimed.length >= limit;
+        if (claimed.length > 0 && mayBeMore) continue;
       } catch (error) {
         failed('runner.claim_failed', error);
         await pause(clock, 1_000, stopping.signal);
