@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openSqliteStore } from '../../adapters/sqlite/open.ts';
+import { openSqliteStore, type SqliteStore } from '../../adapters/sqlite/open.ts';
 import { createMemoryVault } from '../../adapters/vault/memory-vault.ts';
 import type { QueueMax } from '../../core/decide/send.ts';
 import { createOperations } from '../../core/operations/create-operations.ts';
@@ -68,6 +68,8 @@ export interface Core {
   readonly wakeups: Wakeups;
   readonly clock: Clock;
   readonly path: string;
+  /** What the store has cost until now. */
+  readonly stats: SqliteStore['stats'];
   readonly runner: Runner;
   readonly worker: Worker;
   caller(name: string, options?: CallerOptions): Caller;
@@ -84,7 +86,8 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   const path = options.path ?? join(tempDir(t), 'connector.db');
   const [ids, digest] = [timeOrderedIds, sha256];
   const wakeups = createWakeups(clock);
-  const { store, tenants, operator, pushConfigs } = await openSqliteStore({ path, clock, wakeups, telemetry });
+  const sqlite = await openSqliteStore({ path, clock, wakeups, telemetry });
+  const { store, tenants, operator, pushConfigs, stats } = sqlite;
   const vault = createMemoryVault({ digest, clock });
   const { retentionMs = 86_400_000, queueMax } = options;
   const deps = { store, vault, wakeups, clock, ids, digest, telemetry };
@@ -123,7 +126,7 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   }
 
   const core: Core = {
-    ...{ operations, store, tenants, operator, pushConfigs, vault, wakeups, clock, path, worker, addWorker },
+    ...{ operations, store, tenants, operator, pushConfigs, vault, wakeups, clock, path, stats, worker, addWorker },
     runner: worker.runner,
     caller: (principal, { tenant = 'test', token } = {}) => ({
       owner: { tenant, principal, agent: AGENT_ID },
