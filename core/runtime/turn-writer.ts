@@ -67,6 +67,8 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
   /** Artifacts that this attempt wrote, with the media type of the text that may be continued (`null`: none may). */
   const written = new Map<string, { readonly mediaType: string | undefined } | null>();
   let tail: Promise<unknown> = Promise.resolve();
+  /** A look that waits for its turn. */
+  let looking: Promise<void> | undefined;
   /** The turn was ended by a commit of its own. */
   let over = false;
 
@@ -85,18 +87,16 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     }
   }
 
-  function patient<T>(work: () => Promise<T>): Promise<T> {
-    return patiently(clock, deps.patienceMs, work);
-  }
+  const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(clock, deps.patienceMs, work);
+
+  const asked = (): UpdateRequest => ({ taskId: fence.taskId, fence, pendingAfter: newest });
 
   async function commit(
     decide: (view: TaskView, taken: readonly number[]) => Change | undefined,
     request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
   ): Promise<void> {
     const handed = [...taken];
-    const updated = await patient(() =>
-      store.update({ taskId: fence.taskId, fence, pendingAfter: newest, ...request }, (view) => decide(view, handed)),
-    );
+    const updated = await patient(() => store.update({ ...asked(), ...request }, (view) => decide(view, handed)));
     // A look without a change has closed nothing.
     if (updated.changed) for (const ordinal of handed) taken.delete(ordinal);
     deliver(updated.pending);
@@ -187,6 +187,13 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       return serially(() => patient(() => store.endStep(fence, key, value)));
     },
     // Its own end wakes a turn as everybody else's does, and there is nothing left to ask for.
-    check: () => serially(async () => (over ? undefined : commit(() => undefined))),
+    check: () => {
+      // What the agent wants to commit must not wait behind looks that pile up while the store is away.
+      looking ??= serially(async () => {
+        looking = undefined;
+        if (!over) deliver((await store.update(asked(), () => undefined)).pending);
+      });
+      return looking;
+    },
   };
 }

@@ -13,10 +13,10 @@ import { advanceUntil, createGate } from '../support/until.ts';
 const LEASE_MS = 30_000;
 
 /** While it is away, nothing can be written. */
-function interrupt(store: TaskStore): { away: boolean } {
+function interrupt(store: TaskStore, retryAfterMs = 500): { away: boolean } {
   const state = { away: false };
   const { update, claim, heartbeat, due } = store;
-  const gone = () => Promise.reject(new DomainError('STORE_UNAVAILABLE', 'away', { retryAfterMs: 500 }));
+  const gone = () => Promise.reject(new DomainError('STORE_UNAVAILABLE', 'away', { retryAfterMs }));
   Object.assign(store, {
     update: (...args: Parameters<typeof update>) => (state.away ? gone() : update(...args)),
     claim: (...args: Parameters<typeof claim>) => (state.away ? gone() : claim(...args)),
@@ -81,4 +81,30 @@ test('a store that is away: runner and janitor say nothing of it beside the stor
   assert.deepEqual(loud, []);
   store.away = false;
   gate.open();
+});
+
+/** Looks are due faster than one of them is refused. */
+const SHORT_MS = 1_000;
+
+test('a store that is away for long: what the agent wants to commit does not wait behind looks that piled up', async (t) => {
+  const clock = createManualClock();
+  const gate = createGate();
+  const events: string[] = [];
+  const telemetry: Telemetry = { ...silentTelemetry, event: (_level, name) => void events.push(name) };
+  const agent: Agent['run'] = async function* () {
+    await gate.opened;
+    yield { state: 'TASK_STATE_COMPLETED' };
+  };
+  const core = await createCore(t, { clock, agent, telemetry, leaseMs: SHORT_MS });
+  const store = interrupt(core.store, 2 * SHORT_MS);
+  await createClient(core).start('go');
+  await advanceUntil(clock, 'it runs', () => core.runner.running === 1);
+  store.away = true;
+  const since = clock.now();
+  await advanceUntil(clock, 'many looks were due', () => clock.now() > since + 20 * SHORT_MS);
+  gate.open();
+  const opened = clock.now();
+  await advanceUntil(clock, 'the turn is given up', () => events.includes('turn.abandoned'));
+  assert.ok(clock.now() - opened < 8 * SHORT_MS, `after ${clock.now() - opened} ms`);
+  store.away = false;
 });
