@@ -10,7 +10,7 @@ import { startReferenceAgent } from './reference-agent/server.ts';
 
 /** 900 s and 55 s both become a second, the shortest that a scaled deadline gets. */
 const TIME_SCALE = 900;
-const HEARTBEAT_MS = 500;
+const HEARTBEAT_MS = 1_000;
 
 /** Each flaw of the reference agent and the rules that must turn red with it. */
 const EXPECTED: Readonly<Record<Flaw, readonly string[]>> = {
@@ -73,7 +73,7 @@ async function check(atlassian: Atlassian, flaws: readonly Flaw[], only?: readon
     waitMs: 400,
     streamMs: 800,
     deadlineMs: { chat: 1_700, item: 3_600 },
-    heartbeatMs: HEARTBEAT_MS / 2,
+    heartbeatMs: HEARTBEAT_MS / 5,
     flaws: new Set(flaws),
   });
   try {
