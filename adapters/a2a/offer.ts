@@ -54,8 +54,9 @@ function typeOf(part: SdkPart): string | undefined {
   return part.content?.$case === 'data' || part.content === undefined ? 'application/json' : undefined;
 }
 
+/** A mode without a kind, such as the `text` of many clients of 0.3, is a family. */
 function covers(mode: string, type: string): boolean {
-  const [family, kind] = mediaTypeOf(mode).split('/');
+  const [family, kind = '*'] = mediaTypeOf(mode).split('/');
   const [ownFamily, ownKind] = type.split('/');
   return (family === '*' || family === ownFamily) && (kind === '*' || kind === ownKind);
 }

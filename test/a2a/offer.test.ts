@@ -73,6 +73,8 @@ const ACCEPTED: readonly (readonly [readonly string[], boolean])[] = [
   [['text/*'], true],
   [['*/*'], true],
   [['audio/ogg'], true],
+  [['text'], true],
+  [['image'], false],
   [['text/html'], false],
   [['image/*', 'text/plain'], false],
 ];
