@@ -31,6 +31,17 @@ export const RESULT_TABLES = {
       ...['Passed', 'Failed', 'Skipped'],
     ],
   },
+  'known faults of clients': {
+    command: 'npm run test:interop -- --record',
+    columns: ['Client', 'Protocol', 'Binding', 'Edge', 'Scenario', 'Cause'],
+  },
+  'interop kit results': {
+    command: 'npm run test:itk -- --record',
+    columns: [
+      ...['Kit revision', 'Date', 'Node', 'A2A SDK', 'Agents of the kit', 'Protocol', 'Binding'],
+      ...['Passed', 'Failed', 'Skipped'],
+    ],
+  },
 } as const satisfies Readonly<Record<string, ResultTable>>;
 
 export type ResultTableName = keyof typeof RESULT_TABLES;

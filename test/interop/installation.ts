@@ -15,11 +15,12 @@ export type Prepared = { readonly command: readonly string[] } | { readonly unav
 interface Where {
   readonly cwd?: string;
   readonly env?: Record<string, string>;
+  readonly limitMs?: number;
 }
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const SOURCES = join(ROOT, 'test', 'interop');
-const CACHE = join(ROOT, 'target', 'interop');
+export const CACHE = join(ROOT, 'target', 'interop');
 const INSTALL_MS = 100_000;
 const BUILD_MS = 150_000;
 const LOOK_MS = 20_000;
@@ -62,20 +63,24 @@ export async function lacks(command: readonly string[]): Promise<string | undefi
 
 /** The reason why packages cannot be had, or undefined. */
 export async function install(command: readonly string[], where: Where = {}): Promise<string | undefined> {
-  const result = await runCommand(command, { ...where, limitMs: INSTALL_MS });
+  const result = await runCommand(command, { limitMs: INSTALL_MS, ...where });
   return result.code === 0 ? undefined : `its packages cannot be had: ${lastWords(result)}`;
 }
 
 /** Undefined, or that it took too long. Throws when it failed. */
 export async function build(command: readonly string[], where: Where = {}): Promise<string | undefined> {
-  const result = await runCommand(command, { ...where, limitMs: BUILD_MS });
+  const result = await runCommand(command, { limitMs: BUILD_MS, ...where });
   if (result.late) return `${command[0]} took longer than ${BUILD_MS / 1_000} s`;
   if (result.code !== 0) throw new Error(`${command.join(' ')}\n${result.stdout}\n${result.stderr}`);
   return undefined;
 }
 
 /** The interpreter of an environment in which exactly the packages of that file are installed. */
-export async function pythonWith(name: string, requirementsFile: string): Promise<Prepared> {
+export async function pythonWith(
+  name: string,
+  requirementsFile: string,
+  limits: { readonly limitMs?: number } = {},
+): Promise<Prepared> {
   const missing = await lacks(['python3', '-c', 'import venv, ensurepip']);
   if (missing !== undefined) return { unavailable: missing };
   const folder = cacheFor(name, requirementsFile);
@@ -86,8 +91,8 @@ export async function pythonWith(name: string, requirementsFile: string): Promis
     const requirements = join(SOURCES, requirementsFile);
     const pip = [python(draft), '-m', 'pip', 'install', '--quiet', '--no-deps', '--retries', '1', '--timeout', '20'];
     const notReady =
-      (await build(['python3', '-m', 'venv', draft])) ??
-      (await install([...pip, '--disable-pip-version-check', '-r', requirements]));
+      (await build(['python3', '-m', 'venv', draft], limits)) ??
+      (await install([...pip, '--disable-pip-version-check', '-r', requirements], limits));
     if (notReady !== undefined) return { unavailable: notReady };
     complete(draft, folder);
   }

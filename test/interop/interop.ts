@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { type ResultRow, recordResults } from '../conformance/results-page.ts';
+import { tested } from '../conformance/tested.ts';
 import { CLIENTS, type InteropClient } from './clients.ts';
 import { runCommand } from './command.ts';
 import type { Prepared } from './installation.ts';
-import { type ClientInput, type ClientLine, faultKey, KNOWN_FAULTS, type Route, scenariosOf } from './scenarios.ts';
+import { type ClientAbout, clientRow, faultRows } from './result-rows.ts';
+import { type ClientInput, type ClientLine, faultOf, type Route, scenariosOf } from './scenarios.ts';
 import { type Stage, setStage } from './stage.ts';
 
 /*
@@ -17,7 +20,8 @@ const clients = CLIENTS.filter(({ language }) => asked.length === 0 || asked.inc
 if (clients.length === 0) throw new Error(`no client is of ${asked.join(' or ')}`);
 
 interface Play {
-  readonly client: string;
+  /** Undefined when it did not say. */
+  readonly about: ClientAbout | undefined;
   readonly results: ReadonlyMap<string, { readonly ok: boolean; readonly detail: string }>;
   readonly remarks: string;
   readonly calls: number;
@@ -25,7 +29,7 @@ interface Play {
   readonly skipped?: string;
 }
 
-const NOTHING: Play = { client: '', results: new Map(), remarks: '', calls: 0 };
+const NOTHING: Play = { about: undefined, results: new Map(), remarks: '', calls: 0 };
 
 const routeName = ({ edge, binding, protocol }: Route): string =>
   `/${edge === 'a2a' ? 'a2a' : 'rovo/a2a'}, ${binding} ${protocol}`;
@@ -33,13 +37,13 @@ const routeName = ({ edge, binding, protocol }: Route): string =>
 async function play(command: readonly string[], input: ClientInput): Promise<Play> {
   const result = await runCommand([...command, JSON.stringify(input)], { limitMs: PLAY_MS });
   const results = new Map<string, { readonly ok: boolean; readonly detail: string }>();
-  let client = 'a client that did not say its version';
+  let about: ClientAbout | undefined;
   for (const text of result.stdout.split('\n').filter((line) => line.startsWith('{'))) {
     const line = JSON.parse(text) as ClientLine;
-    if ('client' in line) client = `${line.client} ${line.version}, ${line.runtime}`;
+    if ('client' in line) about = line;
     else results.set(line.scenario, line);
   }
-  return { client, results, remarks: result.stderr.trim().slice(-2_000), calls: 0 };
+  return { about, results, remarks: result.stderr.trim().slice(-2_000), calls: 0 };
 }
 
 let stage: Stage;
@@ -53,7 +57,15 @@ before(async () => {
   }
   stage = await setStage();
 });
-after(() => stage.close());
+const rows: ResultRow[] = [];
+after(async () => {
+  await stage.close();
+  if (process.env.INTEROP_RECORD !== 'yes') return;
+  const all = CLIENTS.flatMap(({ routes }) => routes).length;
+  assert.equal(rows.length, all, '--record needs every client on every route');
+  recordResults('client results', rows);
+  recordResults('known faults of clients', faultRows());
+});
 
 /** All its routes at once: most of a play is waiting, and none sees the tasks of another. */
 function playAll(client: InteropClient): (route: Route) => Promise<Play> {
@@ -83,8 +95,8 @@ for (const client of clients) {
 
       test('names its version', (t) => {
         if (played.skipped !== undefined) return t.skip(played.skipped);
-        t.diagnostic(`${client.language}: ${played.client}`);
-        assert.match(played.client, / \d+\.\d+\.\d+/, played.remarks);
+        t.diagnostic(`${client.language}: ${Object.values(played.about ?? {}).join(', ')}`);
+        assert.match(played.about?.version ?? '', /^\d+\.\d+\.\d+/, played.remarks);
       });
 
       for (const [name, promise] of scenariosOf(route)) {
@@ -92,7 +104,7 @@ for (const client of clients) {
           if (played.skipped !== undefined) return t.skip(played.skipped);
           const result = played.results.get(name);
           assert.ok(result, `the client said nothing about it\n${played.remarks}`);
-          const known = KNOWN_FAULTS[faultKey(client.language, route, name)];
+          const known = faultOf(client.language, route, name);
           if (known !== undefined) {
             assert.ok(!result.ok, 'it passes: take it off the list of known faults');
             return t.skip(`known fault of the client: ${known}`);
@@ -102,12 +114,23 @@ for (const client of clients) {
         });
       }
 
+      after(() => {
+        if (played.about) rows.push(clientRow(route, { ...played.about, ...tested() }, sumOf(client, route, played)));
+      });
+
       test('carries new credentials with every call', (t) => {
         if (played.skipped !== undefined) return t.skip(played.skipped);
         assert.ok(played.calls > scenariosOf(route).length, `${played.calls} calls`);
       });
     });
   }
+}
+
+function sumOf(client: InteropClient, route: Route, { results }: Play) {
+  const names = scenariosOf(route).map(([name]) => name);
+  const skipped = names.filter((name) => faultOf(client.language, route, name) !== undefined).length;
+  const passed = names.filter((name) => results.get(name)?.ok).length;
+  return { passed, failed: names.length - passed - skipped, skipped };
 }
 
 test('the service complained about nothing', () => assert.deepEqual(stage.complaints(), []));

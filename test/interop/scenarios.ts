@@ -62,7 +62,7 @@ const GO_SCOPES =
 const JAVA_PAGE =
   'a2a-java-sdk 1.2.0 takes no page that is not full: it wants pageSize to be the number of tasks, the examples of ' +
   'the specification show the size asked for';
-export const KNOWN_FAULTS: Readonly<Record<string, string>> = {
+const KNOWN_FAULTS: Readonly<Record<string, string>> = {
   'Go a2a JSONRPC card': GO_SCOPES,
   'Go a2a HTTP+JSON card': GO_SCOPES,
   'Go a2a GRPC card': GO_SCOPES,
@@ -73,8 +73,8 @@ export const KNOWN_FAULTS: Readonly<Record<string, string>> = {
     'a2a-go 2.3.1 reads nothing but data lines from the answer to a streaming call, so an error as plain JSON is lost',
 };
 
-export function faultKey(language: string, { edge, binding }: Route, name: string): string {
-  return `${language} ${edge} ${binding} ${name}`;
+export function faultOf(language: string, { edge, binding }: Route, name: string): string | undefined {
+  return KNOWN_FAULTS[`${language} ${edge} ${binding} ${name}`];
 }
 
 /** The one argument of a client program, as JSON. */

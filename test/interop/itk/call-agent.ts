@@ -15,22 +15,26 @@ import {
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
+  type TransportFactory,
 } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import type { CallAgent } from './instruction.ts';
 
 /** Ends what a held task says. */
 export const FINISHED = 'task-finished';
-const TRANSPORTS: Readonly<Record<string, string>> = { jsonrpc: 'JSONRPC', http_json: 'HTTP+JSON' };
+const legacyCompat = { enabled: true };
+const TRANSPORTS: Readonly<Record<string, TransportFactory>> = {
+  jsonrpc: new JsonRpcTransportFactory({ legacyCompat }),
+  http_json: new RestTransportFactory({ legacyCompat }),
+  grpc: new GrpcTransportFactory({ legacyCompat }),
+};
 
 async function connect(call: CallAgent): Promise<Client> {
-  const binding = TRANSPORTS[call.transport.toLowerCase()];
-  if (binding === undefined) throw new Error(`${call.transport} is not spoken here`);
-  const legacyCompat = { enabled: true };
-  const transport =
-    binding === 'JSONRPC' ? new JsonRpcTransportFactory({ legacyCompat }) : new RestTransportFactory({ legacyCompat });
+  const transport = TRANSPORTS[call.transport.toLowerCase()];
+  if (transport === undefined) throw new Error(`${call.transport} is not spoken here`);
   const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
     transports: [transport],
-    preferredTransports: [binding],
+    preferredTransports: [transport.protocolName],
     cardResolver: new DefaultAgentCardResolver({ legacyCompat }),
   });
   return new ClientFactory(options).createFromUrl(call.cardBase);

@@ -16,6 +16,8 @@ const service = launchService({
   directory,
   settings: {
     PORT: values.httpPort ?? '0',
+    GRPC_PORT: values.grpcPort ?? '0',
+    A2A_VERSIONS: process.env.CURRENT_VERSIONS ?? '1.0,0.3',
     A2A_AUTH: 'anonymous',
     AGENT: `module:${fileURLToPath(new URL('./agent.js', import.meta.url))}`,
     LOG_LEVEL: 'info',

@@ -1,6 +1,7 @@
 """Plays cases with the interop kit that is the working directory, on one cluster of agents.
 
-Takes the cases as JSON: [{name, sdks, protocols, behavior, streaming}]. Prints one JSON line for each: {name, passed}.
+Takes the cases as JSON, [{name, sdks, protocols, behavior, streaming}], and a file that gets one JSON line for each,
+{name, passed, detail}: the agents print to the same standard output as this program.
 """
 
 import asyncio
@@ -33,7 +34,8 @@ async def main():
     try:
         for case in cases:
             passed, detail = await play(case)
-            print(json.dumps({"name": case["name"], "passed": passed, "detail": detail}), flush=True)
+            with open(sys.argv[2], "a", encoding="utf-8") as results:
+                print(json.dumps({"name": case["name"], "passed": passed, "detail": detail}), file=results)
     finally:
         stop_itk_cluster(processes, ports)
 
