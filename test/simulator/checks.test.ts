@@ -10,7 +10,7 @@ import { startReferenceAgent } from './reference-agent/server.ts';
 
 /** 900 s and 55 s both become a second, the shortest that a scaled deadline gets. */
 const TIME_SCALE = 900;
-const HEARTBEAT_MS = 1_000;
+const HEARTBEAT_MS = 600;
 
 /** Each flaw of the reference agent and the rules that must turn red with it. */
 const EXPECTED: Readonly<Record<Flaw, readonly string[]>> = {
