@@ -6,10 +6,6 @@ interface AbortSignal {
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
-declare var AbortSignal: {
-  readonly prototype: AbortSignal;
-  any(signals: readonly AbortSignal[]): AbortSignal;
-};
 interface AbortController {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;

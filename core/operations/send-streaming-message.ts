@@ -1,19 +1,19 @@
-import type { StoredEvent } from '../event.ts';
 import { smallMessage } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
-import { pause } from '../ports/clock.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
 import type { Accepted } from '../ports/task-store.ts';
 import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
-import { endsAt, eventsAfter, framesAfter, framesFrom, type Reader, stateOf } from './follow.ts';
+import { endsAt, openingOf, type Reader, stateOf } from './follow.ts';
 import type { Frame } from './operations.ts';
+import { type Opening, TaskFrames } from './task-frames.ts';
+
+const SCOPE = 'input-required';
 
 /** The service's own notice that a turn began, the first event after the accepted one, is no answer of the agent yet. */
-function isAgentUpdate(event: StoredEvent, accepted: Accepted): boolean {
-  const { body } = event;
+function isAgentUpdate({ sequence = 0, body }: Frame, accepted: Accepted): boolean {
   return (
-    event.sequence > accepted.sequence + 1 ||
+    sequence > accepted.sequence + 1 ||
     !('statusUpdate' in body) ||
     body.statusUpdate.status.state !== 'TASK_STATE_WORKING' ||
     !!body.statusUpdate.status.message
@@ -28,63 +28,63 @@ function taskFrame({ record, sequence }: Accepted): Frame {
   return { sequence, body: { task: { id: record.id, contextId: record.contextId, status } } };
 }
 
+/** What is committed within a moment, up to the agent's first update. */
+async function earlyFrames(deps: OperationDeps, reader: Reader, accepted: Accepted): Promise<readonly Frame[]> {
+  const moment = new AbortController();
+  const over = () => moment.abort(OVER);
+  const cancel = deps.clock.timer(LIMITS.firstUpdateMs, over);
+  reader.signal.addEventListener('abort', over, { once: true });
+  if (reader.signal.aborted) over();
+  const early: Frame[] = [];
+  try {
+    const open = async (): Promise<Opening> => ({ frames: [], cursor: accepted.sequence });
+    for await (const frame of new TaskFrames(deps, { ...reader, signal: moment.signal }, { open, scope: 'terminal' })) {
+      early.push(frame);
+      if (isAgentUpdate(frame, accepted)) break;
+    }
+  } finally {
+    cancel();
+    reader.signal.removeEventListener('abort', over);
+  }
+  return early;
+}
+
 /**
  * A new task on an edge that may answer with a bare Message: the first frame waits a moment for the agent's first
  * update, because once a Task was shown the answer must be that task.
  */
-async function* newTaskWithReply(deps: OperationDeps, reader: Reader, accepted: Accepted): AsyncGenerator<Frame> {
-  const moment = new AbortController();
-  const limited: Reader = { ...reader, signal: AbortSignal.any([reader.signal, moment.signal]) };
-  void pause(deps.clock, LIMITS.firstUpdateMs, limited.signal).then(() => moment.abort(OVER));
-  const early: StoredEvent[] = [];
-  try {
-    for await (const event of eventsAfter(deps, limited, accepted.sequence)) {
-      early.push(event);
-      if (isAgentUpdate(event, accepted)) break;
-    }
-  } finally {
-    moment.abort(OVER);
-  }
+async function openWithReply(deps: OperationDeps, reader: Reader, accepted: Accepted): Promise<Opening> {
+  const early = await earlyFrames(deps, reader, accepted);
   const last = early.at(-1);
-  if (last && stateOf(last) === 'TASK_STATE_COMPLETED') {
+  if (last && stateOf(last.body) === 'TASK_STATE_COMPLETED') {
     const record = await deps.store.record(reader.owner, reader.taskId);
     if (record?.reply && record.status.message) {
-      yield { sequence: last.sequence, body: { message: smallMessage(record.status.message) } };
-      return;
+      const message = smallMessage(record.status.message);
+      return { frames: [{ sequence: last.sequence ?? record.sequence, body: { message } }] };
     }
   }
-  yield taskFrame(accepted);
-  const ends = endsAt('input-required');
-  for (const event of early) {
-    yield { sequence: event.sequence, body: event.body };
-    if (ends(stateOf(event))) return;
-  }
-  yield* framesAfter(deps, reader, { cursor: last?.sequence ?? accepted.sequence, ends: 'input-required' });
+  const end = early.findIndex(({ body }) => endsAt(SCOPE, stateOf(body)));
+  if (end >= 0) return { frames: [taskFrame(accepted), ...early.slice(0, end + 1)] };
+  return { frames: [taskFrame(accepted), ...early], cursor: last?.sequence ?? accepted.sequence };
 }
 
-async function* frames(
-  deps: OperationDeps,
-  edge: EdgeProfile,
-  reader: Reader,
-  accepted: Accepted,
-): AsyncGenerator<Frame> {
+async function opening(deps: OperationDeps, edge: EdgeProfile, { reader, accepted }: Begun): Promise<Opening> {
   if (accepted.kind === 'create') {
-    if (edge.messageAnswers) {
-      yield* newTaskWithReply(deps, reader, accepted);
-      return;
-    }
-    yield taskFrame(accepted);
-    yield* framesAfter(deps, reader, { cursor: accepted.sequence, ends: 'input-required' });
-    return;
+    if (edge.messageAnswers) return openWithReply(deps, reader, accepted);
+    return { frames: [taskFrame(accepted)], cursor: accepted.sequence };
   }
   const snapshot = await deps.store.read(reader.owner, reader.taskId, { artifacts: true, historyLength: 0 });
-  if (!snapshot) return;
+  if (!snapshot) return { frames: [] };
   const { record } = snapshot;
   if (record.reply && accepted.answer === 'message' && edge.messageAnswers && record.status.message) {
-    yield { sequence: record.sequence, body: { message: smallMessage(record.status.message) } };
-    return;
+    return { frames: [{ sequence: record.sequence, body: { message: smallMessage(record.status.message) } }] };
   }
-  yield* framesFrom(deps, reader, { snapshot, ends: 'input-required' });
+  return openingOf(snapshot, SCOPE);
+}
+
+interface Begun {
+  readonly reader: Reader;
+  readonly accepted: Accepted;
 }
 
 /**
@@ -100,5 +100,5 @@ export async function sendStreamingMessage(
 ): Promise<AsyncIterable<Frame>> {
   const accepted = await acceptMessage(deps, edge, incoming, edge.messageAnswers ? 'message' : 'task');
   const reader: Reader = { owner: incoming.caller.owner, taskId: accepted.record.id, signal };
-  return frames(deps, edge, reader, accepted);
+  return new TaskFrames(deps, reader, { open: () => opening(deps, edge, { reader, accepted }), scope: SCOPE });
 }

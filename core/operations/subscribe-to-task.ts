@@ -3,8 +3,9 @@ import type { EdgeProfile } from '../ports/edge.ts';
 import type { Caller } from '../principal.ts';
 import { isTerminal } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
-import { endsAt, framesAfter, framesFrom, type Reader } from './follow.ts';
+import { endsAt, openingOf, type Reader } from './follow.ts';
 import type { Frame } from './operations.ts';
+import { type Opening, TaskFrames } from './task-frames.ts';
 
 /**
  * SubscribeToTask (A2A 1.0, 3.1.6). Starts with the task as it is, or, when the client names the last event it has, with
@@ -24,9 +25,10 @@ export async function subscribeToTask(
     throw new DomainError('UNSUPPORTED_OPERATION', 'The task has ended; GetTask has its result');
   }
   const reader: Reader = { owner, taskId, signal };
-  const ends = edge.subscribeEnds;
+  const scope = edge.subscribeEnds;
   // Behind the last event of a task that has stopped nothing would come: such a reader gets the task and the end.
-  const last = endsAt(ends)(record.status.state) ? record.sequence - 1 : record.sequence;
-  if (after !== undefined && after <= last) return framesAfter(deps, reader, { cursor: after, ends });
-  return framesFrom(deps, reader, { snapshot, ends });
+  const last = endsAt(scope, record.status.state) ? record.sequence - 1 : record.sequence;
+  const opening: Opening =
+    after !== undefined && after <= last ? { frames: [], cursor: after } : openingOf(snapshot, scope);
+  return new TaskFrames(deps, reader, { open: async () => opening, scope });
 }

@@ -151,10 +151,10 @@ function expectEvents(events: readonly StoredEvent[], task: Task): void {
     events.map(({ sequence }) => sequence),
     events.map((_, index) => index + 1),
   );
-  const ends = events.filter((event) => isTerminal(stateOf(event) ?? 'TASK_STATE_WORKING'));
+  const ends = events.filter((event) => isTerminal(stateOf(event.body) ?? 'TASK_STATE_WORKING'));
   assert.equal(ends.length, 1, 'exactly one end');
   assert.equal(ends[0], events.at(-1), 'nothing after it');
-  assert.equal(stateOf(ends[0] as StoredEvent), task.status.state);
+  assert.equal(stateOf((ends[0] as StoredEvent).body), task.status.state);
 }
 
 /** What a stream showed is the task, and no event is missing in it. */
