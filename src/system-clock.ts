@@ -8,18 +8,18 @@ const LONGEST_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer: (ms, callback) => {
-    let left = Math.max(0, ms);
-    let handle: NodeJS.Timeout;
-    const arm = (): void => {
-      const leg = Math.min(left, LONGEST_MS);
-      left -= leg;
-      handle = setTimeout(() => (left > 0 ? arm() : callback()), leg);
-      handle.unref();
-    };
-    arm();
+    if (ms > LONGEST_MS) return longTimer(ms, callback);
+    const handle = setTimeout(callback, Math.max(0, ms)).unref();
     return () => clearTimeout(handle);
   },
 };
+
+function longTimer(ms: number, callback: () => void): () => void {
+  let cancel = systemClock.timer(LONGEST_MS, () => {
+    cancel = systemClock.timer(ms - LONGEST_MS, callback);
+  });
+  return () => cancel();
+}
 
 /**
  * Ids that grow with time, so that new rows land beside each other in every index: half the pages per commit of random

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ENDPOINT_LIMITS } from '../adapters/a2a/endpoint.ts';
+import { ENDPOINT_LIMITS } from '../adapters/a2a/endpoint-limits.ts';
 import { ERROR_TABLE } from '../adapters/a2a/error-table.ts';
 import { LIMITS, LOAD_LIMITS } from '../core/limits.ts';
 import { CONFIG_KEYS, keyNotes } from '../src/config-schema.ts';

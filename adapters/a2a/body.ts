@@ -9,6 +9,9 @@ type Body =
   /** What `hold` threw. */
   | { readonly refused: 'no-room'; readonly error: unknown };
 
+/** Stays with the request for as long as its answer lasts; a closure would keep the body for that time. */
+function ignore(): void {}
+
 /** True when the declared length alone is too much. */
 export function declaresTooMuch(request: IncomingMessage, maxBytes: number): boolean {
   return Number(request.headers['content-length'] ?? 0) > maxBytes;
@@ -53,7 +56,7 @@ export function readBody(
     };
     const cancel = bounds.clock.timer(bounds.timeoutMs, () => settle({ refused: 'too-slow' }));
     // Without a listener a broken upload would take the process down; `close` follows and is what counts.
-    request.on('error', () => undefined);
+    request.on('error', ignore);
     request.on('data', take).on('end', complete).on('close', gone);
     if (request.destroyed) gone();
   });

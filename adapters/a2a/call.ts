@@ -15,10 +15,14 @@ export interface Call {
   readonly after: number | undefined;
   /** Stops the waiting, never the task. */
   readonly signal: AbortSignal;
-  /** Of the frame that was yielded last; the transport handler passes frames on one by one. */
-  sequence: number | undefined;
+  readonly frame: FramePlace;
   /** What the handler threw: the SDK would send its text out. */
   failure: { readonly error: unknown } | undefined;
+}
+
+/** Of the frame that was given last; the transport handler passes frames on one by one. */
+export interface FramePlace {
+  sequence: number | undefined;
 }
 
 const calls = new WeakMap<ServerCallContext, Call>();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
@@ -6,10 +7,13 @@ import { answerJson, whenTaken } from './answer.ts';
 import type { Exchange, StreamReply } from './binding.ts';
 import { readBody } from './body.ts';
 import type { Session } from './edge.ts';
+import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint-limits.ts';
 import { protocolError, type WireError, wireError } from './error-table.ts';
-import { type StreamTimes, writeEventStream } from './event-stream.ts';
+import { type StreamEnd, writeEventStream } from './event-stream.ts';
+import { createHeartbeats } from './heartbeats.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
+import { Lifespan } from './lifespan.ts';
 import { createLoadGate, type LoadGate, type Place } from './load-gate.ts';
 import { createPerform } from './perform.ts';
 import type { HandlerOptions } from './request-handler.ts';
@@ -18,24 +22,6 @@ import type { HandlerOptions } from './request-handler.ts';
  * The HTTP of one edge, whatever its binding. What can be refused without the body is, and then the HTTP status says so;
  * what the status of later answers is, the binding says.
  */
-
-export interface EndpointLimits extends StreamTimes {
-  readonly maxBodyBytes: number;
-  /** From the end of the headers to the end of the body. */
-  readonly bodyTimeoutMs: number;
-  /** How long a client may take for an answer that is no stream. */
-  readonly answerMs: number;
-}
-
-export const ENDPOINT_LIMITS = {
-  maxBodyBytes: 5 * 1_024 * 1_024,
-  bodyTimeoutMs: 30_000,
-  answerMs: 120_000,
-  lingerMs: 2_000,
-  heartbeatMs: 4_000,
-  openAfterMs: 4_000,
-  drainMs: 30_000,
-} as const satisfies EndpointLimits;
 
 export interface EndpointOptions extends HandlerOptions {
   /** Of JSON-RPC. */
@@ -57,7 +43,8 @@ interface Served {
   readonly outcome: string;
 }
 
-type StopReason = 'client-gone' | 'deadline' | 'shutdown';
+/** `stream`: one is open, and does the rest by itself. */
+type Outcome = Served | 'stream';
 
 export function createA2AEndpoint(options: EndpointOptions): Middleware {
   const { edge, telemetry, clock, shutdown, path, httpJsonPath } = options;
@@ -69,10 +56,11 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     createJsonRpcBinding({ ...common, path }),
     ...(httpJsonPath === undefined ? [] : [createHttpJsonBinding({ ...common, path: httpJsonPath })]),
   ];
-  const running = new Set<(reason: StopReason) => void>();
+  const running = new Set<Lifespan>();
   shutdown.addEventListener('abort', () => {
-    for (const stop of running) stop('shutdown');
+    for (const life of running) life.stop('shutdown');
   });
+  const heartbeats = createHeartbeats(clock, limits.heartbeatMs);
   const gate = options.gate ?? createLoadGate({ telemetry });
 
   return async (context, next) => {
@@ -86,22 +74,33 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     try {
       const entered = exchange.refused ?? enter();
       if ('place' in entered) place = entered.place;
-      const { method, outcome } =
+      const served =
         'place' in entered
           ? await serve(context, exchange, { place: entered.place, startedAt })
           : await refuse(context, exchange, entered);
-      telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
-      telemetry.observe('a2a_request_seconds', (clock.now() - startedAt) / 1_000, { edge: edge.name, method });
+      if (served === 'stream') place = undefined;
+      else account(served, startedAt);
     } catch (error) {
-      telemetry.event('error', 'request.failed', { edge: edge.name }, error);
-      if (context.res.headersSent) context.res.destroy();
-      else await answerError(context, exchange, wireError(error));
+      if (broken(context.res, error)) return;
+      await answerError(context, exchange, wireError(error));
     } finally {
       place?.dropBody();
       // An answer that nobody reads lies in memory.
       if (place) whenTaken(context.res, { clock, ms: limits.answerMs }, place.leave);
     }
   };
+
+  function account({ method, outcome }: Served, startedAt: number): void {
+    telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
+    telemetry.observe('a2a_request_seconds', (clock.now() - startedAt) / 1_000, { edge: edge.name, method });
+  }
+
+  /** A fault of ours. Answers whether it is too late to say so. */
+  function broken(response: ServerResponse, error: unknown): boolean {
+    telemetry.event('error', 'request.failed', { edge: edge.name }, error);
+    if (response.headersSent) response.destroy();
+    return response.headersSent;
+  }
 
   function enter(): { readonly place: Place } | { readonly error: WireError } {
     try {
@@ -111,7 +110,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     }
   }
 
-  async function serve(context: Context, exchange: Exchange, { place, startedAt }: Entered): Promise<Served> {
+  async function serve(context: Context, exchange: Exchange, { place, startedAt }: Entered): Promise<Outcome> {
     const stopping = shutdown.aborted;
     const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, stopping });
     if ('refused' in admission) {
@@ -165,67 +164,71 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     return { method: 'none', outcome: String(error.jsonRpc) };
   }
 
-  async function answer(context: Context, exchange: Exchange, request: AuthenticatedRequest): Promise<Served> {
-    const controller = new AbortController();
-    let stopped: StopReason | undefined;
-    const stop = (reason: StopReason) => {
-      // Every response closes in the end; and an abort without a reason makes an error with a stack.
-      if (stopped !== undefined || !running.has(stop)) return;
-      stopped = reason;
-      controller.abort(reason);
-    };
-    running.add(stop);
-    context.res.once('close', () => stop('client-gone'));
+  async function answer(context: Context, exchange: Exchange, request: AuthenticatedRequest): Promise<Outcome> {
+    const life = new Lifespan(running);
+    context.res.once('close', () => life.stop('client-gone'));
     // It may have begun while the body came.
-    if (shutdown.aborted) stop('shutdown');
+    if (shutdown.aborted) life.stop('shutdown');
+    let outcome: Outcome | undefined;
     try {
       const { session, body, place } = request;
-      const { becomeStream } = place;
-      const reply = await exchange.perform({ session, body, signal: controller.signal, becomeStream });
-      if ('answer' in reply) {
-        await answerJson(context, reply.answer, linger);
-        return reply;
-      }
-      place.dropBody();
-      const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - request.startedAt);
-      const cancelDeadline = clock.timer(deadlineMs, () => stop('deadline'));
-      try {
-        return await stream(context, reply, { signal: controller.signal, whyStopped: () => stopped });
-      } finally {
-        cancelDeadline();
-      }
+      const reply = await exchange.perform({ session, body, signal: life.signal, becomeStream: place.becomeStream });
+      if ('answer' in reply) await answerJson(context, reply.answer, linger);
+      outcome = 'answer' in reply ? reply : await stream(context, reply, { ...request, life });
+      return outcome;
     } finally {
-      running.delete(stop);
+      if (outcome !== 'stream') life.end();
     }
   }
 
-  async function stream(
-    context: Context,
-    reply: StreamReply,
-    life: { readonly signal: AbortSignal; readonly whyStopped: () => StopReason | undefined },
-  ): Promise<Served> {
+  /**
+   * Resolves as soon as the stream is open. From there on it lives by itself: everything that waits for its end would be
+   * kept in memory as long as it lasts, the middlewares, the message and the caller's token among it.
+   */
+  async function stream(context: Context, reply: StreamReply, { life, place, startedAt }: Streaming): Promise<Outcome> {
+    const { res: response } = context;
     const { method } = reply;
-    const end = await writeEventStream({
-      response: context.res,
+    const { leave } = place;
+    place.dropBody();
+    const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - startedAt);
+    const cancelDeadline = clock.timer(deadlineMs, () => life.stop('deadline'));
+    const opened = await writeEventStream({
+      response,
       source: reply.frames,
       signal: life.signal,
       clock,
       times: limits,
+      heartbeats,
       lastEvent: (error) => {
         const { answer, event } = reply.failure(error);
         return { json: answer.json, ...(event === undefined ? {} : { event }) };
       },
+      ended: (end) => {
+        cancelDeadline();
+        void end
+          .then(({ reason }) => account({ method, outcome: streamEnded(method, reason, life) }, startedAt))
+          .catch((error: unknown) => broken(response, error))
+          .finally(() => {
+            life.end();
+            whenTaken(response, { clock, ms: limits.answerMs }, leave);
+          });
+      },
     });
-    if (end.reason === 'refused') {
-      const { answer, outcome } = reply.failure(end.error);
-      await answerJson(context, answer, linger);
-      return { method, outcome };
+    if (opened === 'open') {
+      context.respond = false;
+      return 'stream';
     }
-    context.respond = false;
-    const reason = end.reason === 'stopped' ? (life.whyStopped() ?? 'stopped') : end.reason;
+    cancelDeadline();
+    const { answer, outcome } = reply.failure(opened.refused);
+    await answerJson(context, answer, linger);
+    return { method, outcome };
+  }
+
+  function streamEnded(method: string, end: StreamEnd['reason'], life: Lifespan): string {
+    const reason = end === 'stopped' ? (life.stopped ?? 'stopped') : end;
     if (reason === 'slow-reader') telemetry.event('warn', 'stream.cut', { edge: edge.name, method });
     telemetry.count('a2a_stream_ends_total', { edge: edge.name, reason });
-    return { method, outcome: reason };
+    return reason;
   }
 }
 
@@ -233,6 +236,10 @@ interface Entered {
   readonly place: Place;
   /** By our clock, when the headers were there. */
   readonly startedAt: number;
+}
+
+interface Streaming extends Entered {
+  readonly life: Lifespan;
 }
 
 interface AuthenticatedRequest extends Entered {

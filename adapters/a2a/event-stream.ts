@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
-import { nextStep } from './next-step.ts';
+import type { Beating, Heartbeats } from './heartbeats.ts';
 
 /*
  * Writes one event stream to a raw response. Invariants: an event is one write of one `data:` line, so nothing can end
@@ -36,11 +36,25 @@ export interface StreamTimes {
   readonly lingerMs: number;
 }
 
-type StreamEnd =
-  /** Nothing was written: answer with the error as plain JSON. */
-  | { readonly reason: 'refused'; readonly error: unknown }
+export type StreamEnd =
   | { readonly reason: 'failed'; readonly error: unknown }
   | { readonly reason: 'complete' | 'stopped' | 'slow-reader' };
+
+type Opened = 'open' | { readonly refused: unknown };
+
+interface EventStreamOptions {
+  readonly response: ServerResponse;
+  readonly source: StreamSource;
+  /** Ends it cleanly between two events. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly times: StreamTimes;
+  readonly heartbeats: Heartbeats;
+  /** Makes the event that reports an error. */
+  readonly lastEvent: (error: unknown) => { readonly json: string; readonly event?: string };
+  /** Called when an open stream is over; what it is given resolves when all of it is written out. */
+  readonly ended: (end: Promise<StreamEnd>) => void;
+}
 
 /** The line that the strictest known client drops begins one character later. */
 const MAX_LINE_CHARS = 65_535;
@@ -54,94 +68,140 @@ const COMMENT = ': \n\n';
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
 /**
- * Resolves when the stream is over and written out. `signal` ends it cleanly between two events; the source is closed
- * in any case and not waited for. `lastEvent` makes the event that reports an error.
+ * Resolves as soon as the stream is open, or when an error came before: then nothing was written. The source is closed in
+ * any case and not waited for.
  */
-export async function writeEventStream(options: {
-  readonly response: ServerResponse;
-  readonly source: StreamSource;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly times: StreamTimes;
-  readonly lastEvent: (error: unknown) => { readonly json: string; readonly event?: string };
-}): Promise<StreamEnd> {
-  const { response, source, signal, clock, times } = options;
-  let blocked = false;
-  let stopBeating = clock.timer(times.openAfterMs, () => {
-    open();
-    comment();
-  });
-  // A socket that breaks under a write says so here as well as by closing, and closing is what is listened to.
-  response.on('error', () => undefined);
-
-  function open(): void {
-    if (response.headersSent || response.destroyed) return;
-    stopBeating();
-    response.writeHead(200, HEADERS);
-    beat();
-  }
-
-  function beat(): void {
-    stopBeating = clock.timer(times.heartbeatMs, () => {
-      comment();
-      beat();
-    });
-  }
-
-  function comment(): void {
-    if (!blocked && !response.destroyed) response.write(COMMENT);
-  }
-
-  /** Resolves when there is room for the next event, or when the signal says that none will be written. */
-  async function write(text: string): Promise<'written' | 'slow-reader' | 'stopped'> {
-    if (response.destroyed || response.write(text)) return 'written';
-    blocked = true;
-    const event = await firstEvent(response, ['drain', 'close'], { clock, ms: times.drainMs, signal });
-    blocked = false;
-    if (event === 'abort') return 'stopped';
-    return event === undefined ? 'slow-reader' : 'written';
-  }
-
-  async function pump(): Promise<StreamEnd> {
-    for (;;) {
-      const step = await nextStep(source, signal);
-      if (signal.aborted || response.destroyed) return { reason: 'stopped' };
-      if ('error' in step) {
-        return { reason: response.headersSent ? 'failed' : 'refused', error: step.error };
-      }
-      open();
-      if (step.value === undefined) return { reason: 'complete' };
-      const { json, sequence } = step.value;
-      const line = dataLine(json);
-      if (line.length > MAX_LINE_CHARS) {
-        return { reason: 'failed', error: new RangeError(`an event of ${line.length} characters`) };
-      }
-      const wrote = await write(`${sequence === undefined ? '' : `id: ${sequence}\n`}${line}\n\n`);
-      if (wrote !== 'written') return { reason: wrote };
-    }
-  }
-
-  const end = await pump();
-  // A source that waits answers only when its own signal has reached it; nobody has to wait for that.
-  source.close().catch(() => undefined);
-  if (end.reason === 'refused') {
-    stopBeating();
-    return end;
-  }
-  open();
-  stopBeating();
-  if (end.reason === 'slow-reader') {
-    response.destroy();
-    return end;
-  }
-  if (end.reason === 'failed') {
-    const { json, event } = options.lastEvent(end.error);
-    response.write(`${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`);
-  }
-  // A stream that is over has all the time that a reader has; one that is ended by us ends, for a slow one as well.
-  await finish(response, clock, end.reason === 'stopped' ? times.lingerMs : times.drainMs);
-  return end;
+export function writeEventStream(options: EventStreamOptions): Promise<Opened> {
+  return new Promise((resolve) => new EventStream(options, resolve).pull());
 }
+
+/**
+ * No async function: one that waits for the next event, and whoever waits for it, would be kept for as long as nothing
+ * happens.
+ */
+class EventStream implements Beating {
+  private readonly options: EventStreamOptions;
+  private tellOpened: ((opened: Opened) => void) | undefined;
+  private cancelOpening: (() => void) | undefined;
+  private blocked = false;
+  private over = false;
+
+  constructor(options: EventStreamOptions, tellOpened: (opened: Opened) => void) {
+    const { response, signal, clock, times } = options;
+    this.options = options;
+    this.tellOpened = tellOpened;
+    this.cancelOpening = clock.timer(times.openAfterMs, () => {
+      this.open();
+      this.beat();
+    });
+    // A socket that breaks under a write says so here as well as by closing, and closing is what is listened to.
+    response.on('error', ignore);
+    signal.addEventListener('abort', this);
+  }
+
+  /** Of the signal. */
+  handleEvent(): void {
+    this.end({ reason: 'stopped' });
+  }
+
+  beat(): void {
+    const { response } = this.options;
+    if (!this.blocked && !response.destroyed) response.write(COMMENT);
+  }
+
+  pull(): void {
+    const { source, signal } = this.options;
+    if (signal.aborted) {
+      this.end({ reason: 'stopped' });
+      return;
+    }
+    source
+      .next()
+      .then((frame) => this.take(frame))
+      .catch((error: unknown) => this.fail(error));
+  }
+
+  private take(frame: StreamFrame | undefined): Promise<void> | void {
+    const { response } = this.options;
+    if (this.over) return;
+    if (response.destroyed) return this.end({ reason: 'stopped' });
+    this.open();
+    if (frame === undefined) return this.end({ reason: 'complete' });
+    const { json, sequence } = frame;
+    const line = dataLine(json);
+    if (line.length > MAX_LINE_CHARS) throw new RangeError(`an event of ${line.length} characters`);
+    const written = response.write(`${sequence === undefined ? '' : `id: ${sequence}\n`}${line}\n\n`);
+    if (!written && !response.destroyed) return this.drain();
+    this.pull();
+  }
+
+  /** Goes on as soon as there is room for the next event. */
+  private async drain(): Promise<void> {
+    const { response, clock, times, signal } = this.options;
+    this.blocked = true;
+    const event = await firstEvent(response, ['drain', 'close'], { clock, ms: times.drainMs, signal });
+    this.blocked = false;
+    if (this.over) return;
+    if (event === undefined) this.end({ reason: 'slow-reader' });
+    else this.pull();
+  }
+
+  private fail(error: unknown): void {
+    const { response } = this.options;
+    if (this.over) return;
+    if (response.destroyed) this.end({ reason: 'stopped' });
+    else if (response.headersSent) this.end({ reason: 'failed', error });
+    else this.letGo()?.({ refused: error });
+  }
+
+  private open(): void {
+    const { response, heartbeats } = this.options;
+    if (this.tellOpened === undefined) return;
+    this.cancelOpening?.();
+    this.cancelOpening = undefined;
+    if (!response.headersSent && !response.destroyed) response.writeHead(200, HEADERS);
+    heartbeats.add(this);
+    this.tellOpened('open');
+    this.tellOpened = undefined;
+  }
+
+  private end(end: StreamEnd): void {
+    if (this.over) return;
+    this.open();
+    this.letGo();
+    this.options.ended(this.finish(end));
+  }
+
+  /** Nothing comes any more. */
+  private letGo(): typeof this.tellOpened {
+    const { source, signal, heartbeats } = this.options;
+    this.over = true;
+    this.cancelOpening?.();
+    heartbeats.remove(this);
+    signal.removeEventListener('abort', this);
+    // A source that waits answers only when its own signal has reached it; nobody has to wait for that.
+    source.close().catch(ignore);
+    return this.tellOpened;
+  }
+
+  private async finish(end: StreamEnd): Promise<StreamEnd> {
+    const { response, clock, times, lastEvent } = this.options;
+    if (end.reason === 'slow-reader') {
+      response.destroy();
+      return end;
+    }
+    if (end.reason === 'failed') {
+      const { json, event } = lastEvent(end.error);
+      response.write(`${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`);
+    }
+    // A stream that is over has all the time that a reader has; one that is ended by us ends, for a slow one as well.
+    await finish(response, clock, end.reason === 'stopped' ? times.lingerMs : times.drainMs);
+    return end;
+  }
+}
+
+/** In no closure, because it stays with the response. */
+function ignore(): void {}
 
 function dataLine(json: string): string {
   return `data: ${json.replace(LINE_BREAKS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;

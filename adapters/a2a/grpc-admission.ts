@@ -3,7 +3,7 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { letIn, logRefusal, overloadedError } from './admission.ts';
 import type { Edge } from './edge.ts';
-import type { EndpointLimits } from './endpoint.ts';
+import type { EndpointLimits } from './endpoint-limits.ts';
 import { protocolError, severityOf, type WireError, wireError } from './error-table.ts';
 import { admit, type GrpcCall, openCall, streamOf } from './grpc-call.ts';
 import { headersOf } from './grpc-metadata.ts';

@@ -3,7 +3,7 @@ import type { ServerUnaryCall, ServerWritableStream, StatusObject, sendUnaryData
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Edge } from './edge.ts';
-import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint.ts';
+import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint-limits.ts';
 import { severityOf, type WireError, wireError } from './error-table.ts';
 import { createGrpcAdmission, type GrpcIntercept } from './grpc-admission.ts';
 import { type AdmittedCall, admitted, type GrpcCall } from './grpc-call.ts';

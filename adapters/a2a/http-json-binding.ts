@@ -4,10 +4,11 @@ import type { Binding, CallRequest, Exchange, Failure, JsonReply, RequestHead, S
 import { A2A_JSON, JSON_TYPE, mediaTypeOf, unreadableBody } from './body-type.ts';
 import type { Edge } from './edge.ts';
 import { protocolError, retryHeader, severityOf, type WireError, wireError } from './error-table.ts';
+import type { StreamSource } from './event-stream.ts';
 import { bodyParams, queryParams, withPathFields } from './http-json-params.ts';
 import { type Route, routeOf } from './http-json-routes.ts';
 import { methodOf } from './methods.ts';
-import type { Perform } from './perform.ts';
+import type { Perform, ResultStream } from './perform.ts';
 import { negotiateVersion } from './version.ts';
 
 /*
@@ -47,11 +48,7 @@ export function createHttpJsonBinding(options: {
         params: withPathFields(said.params, route.fields),
       });
       if ('results' in answer) {
-        const next = async () => {
-          const step = await answer.results.next();
-          return step && { json: JSON.stringify(step.result), sequence: step.sequence };
-        };
-        return { frames: { next, close: answer.results.close }, method: name, failure };
+        return { frames: framesOf(answer.results), method: name, failure };
       }
       // google.protobuf.Empty is an empty object.
       const json = JSON.stringify(answer.result ?? {});
@@ -75,6 +72,13 @@ export function createHttpJsonBinding(options: {
         perform: (request) => performCall(head, route ?? { operations: {}, fields: {} }, request),
       };
     },
+  };
+}
+
+function framesOf(results: ResultStream): StreamSource {
+  return {
+    next: () => results.next().then((step) => step && { json: JSON.stringify(step.result), sequence: step.sequence }),
+    close: results.close,
   };
 }
 

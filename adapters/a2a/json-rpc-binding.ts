@@ -33,18 +33,20 @@ export function createJsonRpcBinding(options: {
     const parsed = parseEnvelope(request.body);
     if ('refused' in parsed) return { ...refused(parsed.id, parsed.refused, '1.0'), method: 'none' };
     const { call } = parsed;
+    // Alone, because the params must not stay with what reports errors of a stream.
+    const { id } = call;
     let version: ProtocolVersion = '1.0';
     let method = 'none';
     let legacyStream = false;
     const failure = (error: unknown): Failure => {
       const severity = severityOf(error);
       if (severity !== undefined) telemetry.event(severity, 'request.failed', { edge: edge.name, method }, error);
-      return refused(call.id, wireError(error), version);
+      return refused(id, wireError(error), version);
     };
     try {
       version = negotiateVersion(edge, { headers, query, method: call.method });
       const known = methodOf(version, call.method);
-      if (known === undefined) return { ...refused(call.id, methodNotFound(edge, version, call), version), method };
+      if (known === undefined) return { ...refused(id, methodNotFound(edge, version, call), version), method };
       method = call.method;
       legacyStream = version === '0.3' && known.streams === true;
       const { session, signal, becomeStream } = request;
@@ -53,10 +55,10 @@ export function createJsonRpcBinding(options: {
         ...{ name: method, method: known, params: call.params },
       });
       if ('results' in answer) {
-        const frames = framesOf(answer.results, call.id);
+        const frames = framesOf(answer.results, id);
         return { frames: legacyStream ? withRefusal(frames, failure) : frames, method, failure };
       }
-      return { answer: ok({ jsonrpc: '2.0', id: call.id, result: answer.result }), method, outcome: 'ok' };
+      return { answer: ok({ jsonrpc: '2.0', id, result: answer.result }), method, outcome: 'ok' };
     } catch (error) {
       if (!legacyStream) return { ...failure(error), method };
       const refusal = withRefusal({ next: () => Promise.reject(error), close: async () => {} }, failure);
@@ -108,12 +110,12 @@ function methodNotFound(edge: Edge, version: ProtocolVersion, call: RpcCall): Wi
 
 function framesOf(results: ResultStream, id: RpcId): StreamSource {
   return {
-    next: async () => {
-      const step = await results.next();
-      if (step === undefined) return undefined;
-      const { result, sequence } = step;
-      return { json: JSON.stringify({ jsonrpc: '2.0', id, result }), sequence };
-    },
+    next: () =>
+      results.next().then((step) => {
+        if (step === undefined) return undefined;
+        const { result, sequence } = step;
+        return { json: JSON.stringify({ jsonrpc: '2.0', id, result }), sequence };
+      }),
     close: results.close,
   };
 }

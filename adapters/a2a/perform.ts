@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler } from '@a2a-js/sdk/server';
 import { DomainError } from '../../core/errors.ts';
-import { type Call, contextOf } from './call.ts';
+import { type Call, contextOf, type FramePlace } from './call.ts';
 import type { Edge, PreparedCall, ProtocolVersion, Session } from './edge.ts';
 import { isRecord } from './envelope.ts';
 import { requireExtensions } from './extensions.ts';
@@ -66,7 +66,7 @@ export function createPerform(options: HandlerOptions): Perform {
       { jsonrpc: '2.0', id: 0, method: name, params },
       contextOf(state, version),
     );
-    if (Symbol.asyncIterator in answer) return { results: resultsOf(answer, state) };
+    if (Symbol.asyncIterator in answer) return { results: resultsOf(answer, state.frame) };
     if ('error' in answer) throw state.failure ? state.failure.error : sdkFailure(answer.error);
     return { result: answer.result };
   };
@@ -87,7 +87,7 @@ function callState(edge: Edge, call: OperationCall, prepared: PreparedCall): Cal
     deadlineMs: prepared.deadlineMs,
     after: edge.profile.lastEventId ? eventId(call.headers['last-event-id']) : undefined,
     signal: call.signal,
-    sequence: undefined,
+    frame: { sequence: undefined },
     failure: undefined,
   };
 }
@@ -99,12 +99,15 @@ function sdkFailure(error: unknown): Error {
     : new Error('the transport handler refused', { cause: error });
 }
 
-function resultsOf(answers: AsyncGenerator<unknown, void, undefined>, call: Call): ResultStream {
+/** Holds the place of the frame and not the call: that one has the caller's token, and a stream may wait for an hour. */
+function resultsOf(answers: AsyncGenerator<unknown, void, undefined>, frame: FramePlace): ResultStream {
   return {
-    next: async () => {
-      const { done, value } = await answers.next();
-      return done ? undefined : { result: isRecord(value) ? value.result : undefined, sequence: call.sequence };
-    },
+    next: () =>
+      answers
+        .next()
+        .then(({ done, value }) =>
+          done ? undefined : { result: isRecord(value) ? value.result : undefined, sequence: frame.sequence },
+        ),
     close: async () => {
       await answers.return();
     },

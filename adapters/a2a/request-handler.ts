@@ -1,10 +1,4 @@
-import {
-  AgentCard,
-  type ListTasksRequest,
-  type SendMessageRequest,
-  type StreamResponse,
-  taskStateToJSON,
-} from '@a2a-js/sdk';
+import { AgentCard, type ListTasksRequest, type SendMessageRequest, taskStateToJSON } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { DomainError, invalidParams } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -14,10 +8,11 @@ import type { Incoming } from '../../core/ports/edge.ts';
 import type { ListFilter } from '../../core/ports/task-store.ts';
 import type { TaskState } from '../../core/task.ts';
 import { type Call, callOf } from './call.ts';
-import { toCoreMessage, toSdkEvent, toSdkMessage, toSdkTask } from './codec.ts';
+import { toCoreMessage, toSdkMessage, toSdkTask } from './codec.ts';
 import type { Edge } from './edge.ts';
 import { holdToOffer } from './offer.ts';
 import { configOf, inlineConfig, type PushOptions, pushNotSupported, toWire } from './push-configs.ts';
+import { ResponseStream } from './response-stream.ts';
 import { timestampMs } from './timestamp.ts';
 
 export interface HandlerOptions {
@@ -153,16 +148,8 @@ async function run<T>(context: ServerCallContext, work: (call: Call) => Promise<
 }
 
 /** Errors need no keeping here: the transport handlers let those of a stream pass. */
-async function* stream(
-  call: Call,
-  open: (call: Call) => Promise<AsyncIterable<Frame>>,
-): AsyncGenerator<StreamResponse, void, undefined> {
-  for await (const frame of await open(call)) {
-    call.sequence = frame.sequence;
-    yield toSdkEvent(frame.body);
-    // A Message is the whole stream (3.1.2).
-    if ('message' in frame.body) return;
-  }
+function stream(call: Call, open: (call: Call) => Promise<AsyncIterable<Frame>>): ResponseStream {
+  return new ResponseStream(call.frame, () => open(call));
 }
 
 function queryOf(params: ListTasksRequest): ListQuery {

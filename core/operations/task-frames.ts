@@ -60,6 +60,8 @@ export class TaskFrames implements AsyncIterableIterator<Frame> {
       throw error;
     }
     const frame = this.ready.shift();
+    // An array keeps the room that it once needed.
+    if (this.ready.length === 0) this.ready = [];
     if (frame !== undefined) return { done: false, value: frame };
     this.end();
     return { done: true, value: undefined };
@@ -76,7 +78,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame> {
     const { frames, cursor } = (await opening) ?? { frames: [] };
     // It may have been let go of meanwhile.
     if (this.over) return;
-    this.ready.push(...frames);
+    this.ready = [...frames];
     if (cursor === undefined) {
       this.over = true;
       return;
