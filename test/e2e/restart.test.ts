@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { artifactText, statusText } from '../../simulator/client/a2a.ts';
+import { freeze } from '../support/freeze.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { chunksOf } from './agents/texts.ts';
@@ -173,7 +175,7 @@ test('a process that slept through its lease: another one has the task, and what
   const lines = [`deaf ${before.name}`, 'sign', `call ${after.name}`, 'complete Done.'];
   const taskId = await (await aliceAt(sleeper)).start(lines);
   await before.reached();
-  sleeper.signal('SIGSTOP');
+  await freeze(sleeper, join(world.directory, `restart-${databases}.db`));
   const other = await world.start(settings);
   await before.reached(2);
   before.open();

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import BetterSqlite3 from 'better-sqlite3';
 import type { Task } from '../../simulator/client/a2a.ts';
 import { script } from '../e2e/world.ts';
+import { freeze } from '../support/freeze.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { OPERATOR } from './matrix.ts';
@@ -87,24 +86,6 @@ async function running(service: ServiceProcess, stage: Stage): Promise<Task> {
   return task;
 }
 
-/** Stops the service at a moment when it does not hold the lock. */
-async function freeze(service: ServiceProcess, stage: Stage): Promise<void> {
-  await until('it is stopped between two commits', async () => {
-    service.signal('SIGSTOP');
-    await until('it is stopped', () => /^State:\tT/m.test(readFileSync(`/proc/${service.pid}/status`, 'utf8')));
-    const db = new BetterSqlite3(stage.path, { timeout: 100 });
-    try {
-      db.exec('begin immediate; rollback');
-      return true;
-    } catch {
-      service.signal('SIGCONT');
-      return false;
-    } finally {
-      db.close();
-    }
-  });
-}
-
 async function erased({ stage, service }: Scene, tasks: readonly Task[]): Promise<void> {
   await until('all is erased', () => stage.states().length === 0);
   for (const { id } of tasks) assert.equal((await clients.at(service).get(id)).error?.code, -32001);
@@ -182,7 +163,7 @@ const SCENARIOS: Readonly<Record<Point, (scene: Scene) => Promise<void>>> = {
     const { stage, service } = scene;
     const tasks = [await send(service, ['complete Done.']), await running(service, stage)];
     // A service would be faster than the command line now and then.
-    await freeze(service, stage);
+    await freeze(service, stage.path);
     await die(scene, 'tenants', 'erase', TENANT);
     assert.deepEqual([stage.states(), acts(stage)], [['COMPLETED', 'WORKING'], ['tenant.erase']]);
     service.signal('SIGCONT');
