@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { createRounds } from '../../core/runtime/rounds.ts';
 import { admit, bodyTooLarge, logRefusal } from './admission.ts';
 import { answerJson, whenTaken } from './answer.ts';
 import type { Exchange, StreamReply } from './binding.ts';
@@ -9,8 +10,7 @@ import { readBody } from './body.ts';
 import type { Session } from './edge.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint-limits.ts';
 import { protocolError, type WireError, wireError } from './error-table.ts';
-import { type StreamEnd, writeEventStream } from './event-stream.ts';
-import { createHeartbeats } from './heartbeats.ts';
+import { type Beating, type StreamEnd, writeEventStream } from './event-stream.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
 import { Lifespan } from './lifespan.ts';
@@ -60,7 +60,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   shutdown.addEventListener('abort', () => {
     for (const life of running) life.stop('shutdown');
   });
-  const heartbeats = createHeartbeats(clock, limits.heartbeatMs);
+  const heartbeats = createRounds<Beating>(clock, { intervalMs: limits.heartbeatMs, visit: (each) => each.beat() });
   const gate = options.gate ?? createLoadGate({ telemetry });
 
   return async (context, next) => {

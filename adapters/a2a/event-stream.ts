@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { Beating, Heartbeats } from './heartbeats.ts';
+import type { Rounds } from '../../core/runtime/rounds.ts';
 
 /*
  * Writes one event stream to a raw response. Invariants: an event is one write of one `data:` line, so nothing can end
@@ -42,6 +42,11 @@ export type StreamEnd =
 
 type Opened = 'open' | { readonly refused: unknown };
 
+/** What has to give a sign of life. */
+export interface Beating {
+  beat(): void;
+}
+
 interface EventStreamOptions {
   readonly response: ServerResponse;
   readonly source: StreamSource;
@@ -49,7 +54,8 @@ interface EventStreamOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly times: StreamTimes;
-  readonly heartbeats: Heartbeats;
+  /** Of all streams. */
+  readonly heartbeats: Rounds<Beating>;
   /** Makes the event that reports an error. */
   readonly lastEvent: (error: unknown) => { readonly json: string; readonly event?: string };
   /** Called when an open stream is over; what it is given resolves when all of it is written out. */

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import type { Wakeup } from '../ports/wakeups.ts';
+import type { Listener } from '../ports/wakeups.ts';
 import type { OperationDeps } from './deps.ts';
 import { endsAt, type Reader, type StreamScope, stateOf } from './follow.ts';
 import type { Frame } from './operations.ts';
@@ -12,15 +12,19 @@ export interface Opening {
   readonly cursor?: number;
 }
 
+type Step = IteratorResult<Frame, undefined>;
+
+const OVER: Step = { done: true, value: undefined };
+
 /*
  * The frames of one stream: its opening, then every committed event behind it, until one that ends the stream, the
- * reader's signal, or the task's erasure.
+ * reader's signal, or the task's erasure. One call of `next` at a time.
  *
- * A class with one waiting call instead of generators within each other, because thousands of streams stand still at once:
- * each layer would be a promise, a frame and its closures for as long as nothing happens. The opening is dropped as soon
- * as it is there, and what was sent is not kept.
+ * No generator and no waiting function, because thousands of streams stand still at once: while nothing happens there is
+ * one promise, and a look into the store that finds nothing leaves nothing behind. The opening is dropped as soon as it is
+ * there, and what was given is not kept.
  */
-export class TaskFrames implements AsyncIterableIterator<Frame> {
+export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, Listener {
   private readonly deps: OperationDeps;
   private readonly reader: Reader;
   private readonly scope: StreamScope;
@@ -28,7 +32,11 @@ export class TaskFrames implements AsyncIterableIterator<Frame> {
   private ready: Frame[] = [];
   private cursor = 0;
   private over = false;
-  private wakeup: Wakeup | undefined;
+  /** Something may have been committed since the last look. */
+  private due = true;
+  private looking = false;
+  private waiting: { resolve(step: Step | Promise<Step>): void; reject(error: unknown): void } | undefined;
+  private stop: (() => void) | undefined;
 
   /** `open` is asked when the first frame is. `scope`: where the stream ends. */
   constructor(
@@ -46,67 +54,101 @@ export class TaskFrames implements AsyncIterableIterator<Frame> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Frame>> {
-    try {
-      if (this.open) await this.begin();
-      let waits = false;
-      while (this.ready.length === 0 && !this.over) {
-        if (waits) await this.wakeup?.wait(LIMITS.pollMs, this.reader.signal);
-        if (this.reader.signal.aborted) this.over = true;
-        else waits = await this.look();
-      }
-    } catch (error) {
-      this.end();
-      throw error;
-    }
+  next(): Promise<Step> {
+    if (this.open) return this.begin();
     const frame = this.ready.shift();
+    if (frame !== undefined) return Promise.resolve({ done: false, value: frame });
+    if (this.over) return this.return();
     // An array keeps the room that it once needed.
-    if (this.ready.length === 0) this.ready = [];
-    if (frame !== undefined) return { done: false, value: frame };
-    this.end();
-    return { done: true, value: undefined };
+    this.ready = [];
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+      void this.look();
+    });
   }
 
-  async return(): Promise<IteratorResult<Frame>> {
+  return(): Promise<Step> {
+    this.ready = [];
     this.end();
-    return { done: true, value: undefined };
+    return Promise.resolve(OVER);
   }
 
-  private async begin(): Promise<void> {
-    const opening = this.open?.();
+  wake(): void {
+    this.due = true;
+    void this.look();
+  }
+
+  private async begin(): Promise<Step> {
+    const { open } = this;
     this.open = undefined;
-    const { frames, cursor } = (await opening) ?? { frames: [] };
+    const opening = await open?.();
     // It may have been let go of meanwhile.
+    if (this.over || opening === undefined) return OVER;
+    this.ready = [...opening.frames];
+    if (opening.cursor === undefined) this.over = true;
+    else this.follow(opening.cursor);
+    return this.next();
+  }
+
+  private follow(cursor: number): void {
+    const { signal, taskId } = this.reader;
+    this.cursor = cursor;
+    // Before anything is read, so that nothing falls between a snapshot and the first event after it.
+    this.deps.wakeups.listen(`task:${taskId}`, this);
+    this.stop = () => this.end();
+    signal.addEventListener('abort', this.stop);
+    if (signal.aborted) this.end();
+  }
+
+  /** Never rejects: what the store refuses is the answer of whoever waits. */
+  private async look(): Promise<void> {
+    if (this.looking || this.waiting === undefined) return;
+    this.looking = true;
+    try {
+      while (this.due && this.ready.length === 0 && !this.over) await this.readPage();
+    } catch (error) {
+      const { waiting } = this;
+      this.waiting = undefined;
+      this.end();
+      waiting?.reject(error);
+    }
+    this.looking = false;
+    this.answer();
+  }
+
+  private async readPage(): Promise<void> {
+    const { store } = this.deps;
+    const { owner, taskId } = this.reader;
+    this.due = false;
+    const page = await store.events(owner, taskId, this.cursor, LIMITS.eventPage);
+    const gone = page.length === 0 && !(await store.state(owner, taskId));
+    // Nobody wants them any more.
     if (this.over) return;
-    this.ready = [...frames];
-    if (cursor === undefined) {
+    if (page.length === LIMITS.eventPage) this.due = true;
+    for (const { sequence, body } of page) {
+      this.ready.push({ sequence, body });
+      this.cursor = sequence;
+      if (!endsAt(this.scope, stateOf(body))) continue;
       this.over = true;
       return;
     }
-    this.cursor = cursor;
-    // Before anything is read, so that nothing falls between a snapshot and the first event after it.
-    this.wakeup = this.deps.wakeups.subscribe(`task:${this.reader.taskId}`);
+    this.over = gone;
   }
 
-  /** Answers whether there is nothing to do but wait. */
-  private async look(): Promise<boolean> {
-    const { store } = this.deps;
-    const { owner, taskId } = this.reader;
-    const page = await store.events(owner, taskId, this.cursor, LIMITS.eventPage);
-    if (page.length === 0 && !(await store.state(owner, taskId))) this.over = true;
-    for (const { sequence, body } of page) {
-      if (this.over) break;
-      this.ready.push({ sequence, body });
-      this.cursor = sequence;
-      this.over = endsAt(this.scope, stateOf(body));
-    }
-    return page.length < LIMITS.eventPage;
+  private answer(): void {
+    const { waiting } = this;
+    if (waiting === undefined || (this.ready.length === 0 && !this.over)) return;
+    this.waiting = undefined;
+    waiting.resolve(this.next());
   }
 
   private end(): void {
     this.over = true;
-    this.ready = [];
-    this.wakeup?.close();
-    this.wakeup = undefined;
+    if (this.stop) {
+      this.reader.signal.removeEventListener('abort', this.stop);
+      this.deps.wakeups.unlisten(`task:${this.reader.taskId}`, this);
+      this.stop = undefined;
+    }
+    this.answer();
   }
 }

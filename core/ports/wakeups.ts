@@ -11,6 +11,15 @@ export interface Wakeups {
   notifyAll(): void;
   /** Subscribe before you read, so that a commit between reading and waiting is not slept through. */
   subscribe(topic: string): Wakeup;
+  /** Wakes the listener whenever the topic was notified, and once in `LIMITS.pollMs` besides, until `unlisten`. */
+  listen(topic: string, listener: Listener): void;
+  unlisten(topic: string, listener: Listener): void;
+}
+
+/** For those of whom there are thousands: it holds no timer and no promise of its own. */
+export interface Listener {
+  /** Called within the commit's notice; must not throw. */
+  wake(): void;
 }
 
 export interface Wakeup {

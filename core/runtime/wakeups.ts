@@ -1,27 +1,48 @@
+import { LIMITS } from '../limits.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Wakeup, Wakeups } from '../ports/wakeups.ts';
+import type { Listener, Wakeup, Wakeups } from '../ports/wakeups.ts';
+import { createRounds } from './rounds.ts';
 
-interface Waiter {
+interface Waiter extends Listener {
   /** Notified since the last wait. */
   due: boolean;
-  wake: (() => void) | undefined;
+  done: (() => void) | undefined;
 }
 
-/** Wake-ups within one process. A topic costs nothing while nobody is subscribed to it. */
+/** Wake-ups within one process. A topic costs nothing while nobody listens to it. */
 export function createWakeups(clock: Clock): Wakeups {
-  const topics = new Map<string, Set<Waiter>>();
+  const topics = new Map<string, Set<Listener>>();
+  const rounds = createRounds<Listener>(clock, {
+    intervalMs: LIMITS.pollMs,
+    visit: (listener) => listener.wake(),
+  });
 
-  function rouse(waiters: Iterable<Waiter>): void {
-    for (const waiter of waiters) {
-      waiter.due = true;
-      waiter.wake?.();
-    }
+  function rouse(listeners: Iterable<Listener>): void {
+    for (const listener of listeners) listener.wake();
+  }
+
+  function add(topic: string, listener: Listener): void {
+    const listeners = topics.get(topic);
+    if (listeners) listeners.add(listener);
+    else topics.set(topic, new Set([listener]));
+  }
+
+  function remove(topic: string, listener: Listener): void {
+    const listeners = topics.get(topic);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) topics.delete(topic);
   }
 
   function subscribe(topic: string): Wakeup {
-    const waiter: Waiter = { due: false, wake: undefined };
-    const waiters = topics.get(topic) ?? new Set();
-    topics.set(topic, waiters.add(waiter));
+    const waiter: Waiter = {
+      due: false,
+      done: undefined,
+      wake: () => {
+        waiter.due = true;
+        waiter.done?.();
+      },
+    };
+    add(topic, waiter);
     return {
       wait: (ms, signal) =>
         new Promise((resolve) => {
@@ -32,19 +53,18 @@ export function createWakeups(clock: Clock): Wakeups {
           }
           const done = (): void => {
             waiter.due = false;
-            waiter.wake = undefined;
+            waiter.done = undefined;
             cancel();
             signal?.removeEventListener('abort', done);
             resolve();
           };
           const cancel = clock.timer(ms, done);
-          waiter.wake = done;
+          waiter.done = done;
           signal?.addEventListener('abort', done, { once: true });
         }),
       close: () => {
-        waiter.wake?.();
-        waiters.delete(waiter);
-        if (waiters.size === 0 && topics.get(topic) === waiters) topics.delete(topic);
+        waiter.done?.();
+        remove(topic, waiter);
       },
     };
   }
@@ -52,8 +72,16 @@ export function createWakeups(clock: Clock): Wakeups {
   return {
     notify: (topic) => rouse(topics.get(topic) ?? []),
     notifyAll: () => {
-      for (const waiters of topics.values()) rouse(waiters);
+      for (const listeners of topics.values()) rouse(listeners);
     },
     subscribe,
+    listen: (topic, listener) => {
+      add(topic, listener);
+      rounds.add(listener);
+    },
+    unlisten: (topic, listener) => {
+      rounds.remove(listener);
+      remove(topic, listener);
+    },
   };
 }

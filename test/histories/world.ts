@@ -79,6 +79,8 @@ const NOBODY: Wakeups = {
   notify() {},
   notifyAll() {},
   subscribe: () => ({ wait: () => new Promise(() => {}), close() {} }),
+  listen() {},
+  unlisten() {},
 };
 
 export async function createWorld(folder: string, recovery: Model['recovery']): Promise<World> {

@@ -29,6 +29,8 @@ export function createRecordingWakeups(): RecordingWakeups {
     notify: (topic) => topics.push(topic),
     notifyAll: () => topics.push('*'),
     subscribe: () => ({ wait: () => Promise.resolve(), close: () => {} }),
+    listen: () => {},
+    unlisten: () => {},
     notified() {
       const seen = topics;
       topics = [];
