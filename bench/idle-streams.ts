@@ -5,13 +5,17 @@ import { jobFor } from './measure.ts';
 import { ANONYMOUS, BODIES, rpc } from './operations.ts';
 import { openFilesLimit, usageOf } from './process-usage.ts';
 import type { Print, Scenario } from './scenario.ts';
-import { API_ONLY, type Running, service } from './target.ts';
+import { API_ONLY, PEERS, type Running, service, type Target } from './target.ts';
 
 /*
  * Streams on which nothing happens, each of a task of its own that waits for a runner. What they cost is memory, a comment
- * every few seconds and a look into the store every second.
+ * every few seconds and a look into the store every second. Beside them what node:http alone takes for the same sockets.
+ *
+ * Memory is the growth of the resident set from a process that has already accepted as many tasks, so neither the code
+ * nor what accepting leaves behind counts, while the garbage of opening and holding the streams does.
  */
 
+const TARGETS = [service('ours, ROLE=api', API_ONLY), PEERS.bareStreams];
 const COUNTS = [1_000, 5_000];
 const JUDGED_AT = 5_000;
 const BYTES_MAX = 20_000;
@@ -29,8 +33,8 @@ async function acceptTasks(generator: Generator, running: Running, count: number
   return tasks.slice(0, count);
 }
 
-async function idle(print: Print, streams: number): Promise<Record<string, number>> {
-  const running = await service('ours, ROLE=api', API_ONLY).start();
+async function idle(print: Print, target: Target, streams: number): Promise<Record<string, number>> {
+  const running = await target.start();
   const generator = startGenerator();
   const holder = startStreamHolder();
   try {
@@ -52,16 +56,17 @@ async function idle(print: Print, streams: number): Promise<Record<string, numbe
     }
     const bytesEach = (after.rssBytes - before.rssBytes) / streams;
     const cpuMsPerSecond = ((after.cpuMs - opened.cpuMs) * 1_000) / WATCH_MS;
-    const bar = streams === JUDGED_AT ? ` ${atMost(bytesEach, BYTES_MAX, ' B')}` : '';
+    const bar = running.isService && streams === JUDGED_AT ? ` ${atMost(bytesEach, BYTES_MAX, ' B')}` : '';
     print(
-      `${streams} streams: ${(bytesEach / 1_000).toFixed(1)} kB each${bar}, ` +
+      `${target.name}, ${streams} streams: ${(bytesEach / 1_000).toFixed(1)} kB each${bar}, ` +
         `RSS ${(after.rssBytes / 1e6).toFixed(0)} MB of which ${(before.rssBytes / 1e6).toFixed(0)} MB before`,
     );
     print(
       `  CPU ${cpuMsPerSecond.toFixed(0)} ms a second, ${((cpuMsPerSecond * 1_000) / streams).toFixed(0)} µs a stream; ` +
         `${comments - seen.comments} comments in ${WATCH_MS / 1_000} s, ${closed} streams lost`,
     );
-    return { [`${streams}, bytes each`]: bytesEach, [`${streams}, CPU ms a second`]: cpuMsPerSecond };
+    const of = running.isService ? `${streams}` : `${target.name}, ${streams}`;
+    return { [`${of}, bytes each`]: bytesEach, [`${of}, CPU ms a second`]: cpuMsPerSecond };
   } finally {
     holder.close();
     generator.close();
@@ -74,7 +79,7 @@ export const idleStreams: Scenario = async (print) => {
   const figures: Record<string, number> = {};
   for (const streams of COUNTS) {
     if (files < streams + SPARE_FILES) print(`${streams} streams: left out, ulimit -n is ${files}`);
-    else Object.assign(figures, await idle(print, streams));
+    else for (const target of TARGETS) Object.assign(figures, await idle(print, target, streams));
   }
   return figures;
 };

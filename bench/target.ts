@@ -153,6 +153,7 @@ export const API_ONLY = { ...ROOM, ROLE: 'api', CREDENTIALS_KEY: Buffer.alloc(32
 
 export const PEERS = {
   bare: peer('bare node:http', 'bare-http'),
+  bareStreams: peer('bare node:http', 'bare-streams'),
   stub: peer('Koa + transport handler, stub', 'koa-stub'),
   sdkMemory: peer('SDK server, memory', 'sdk-memory'),
   sdkSqlite: peer('SDK server, SQLite NORMAL', 'sdk-sqlite', (folder) => [`${folder}/tasks.db`, 'NORMAL']),

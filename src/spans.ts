@@ -19,7 +19,7 @@ function operation(help: string, attributes: readonly string[] = ['taskId']): Sp
 
 export const SPANS: Readonly<Record<string, SpanDefinition>> = {
   'http.request': {
-    help: 'One request at an edge, from its headers to the end of its answer; for a stream, its whole life.',
+    help: 'One request at an edge, from its headers to the end of its answer; for a stream, until it is open.',
     kind: SpanKind.SERVER,
     attributes: ['path', 'status', 'code'],
   },

@@ -216,6 +216,8 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     });
     if (opened === 'open') {
       context.respond = false;
+      // Several kilobytes of tokens, which lie with the connection otherwise.
+      Object.assign(context.req, { headers: {}, rawHeaders: [] });
       return 'stream';
     }
     cancelDeadline();
