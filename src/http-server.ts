@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { acceptFirst } from './accept-first.ts';
 import { StartError } from './start-error.ts';
 
 /** A bearer token and two OAuth headers of Atlassian's proxy can pass Node's 16 KB. */
@@ -57,18 +58,16 @@ export function createHttpServer(listener: RequestListener, bound?: ConnectionBo
       request.resume();
     }
   };
-  const server: Server = createServer(
-    {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // Else Node drops a second Authorization before anybody could refuse it.
-      joinDuplicateHeaders: true,
-      headersTimeout: 20_000,
-      requestTimeout: 120_000,
-      // Longer than the idle time of common load balancers, so that they close first.
-      keepAliveTimeout: 75_000,
-    },
-    listen,
-  );
+  const server: Server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Else Node drops a second Authorization before anybody could refuse it.
+    joinDuplicateHeaders: true,
+    headersTimeout: 20_000,
+    requestTimeout: 120_000,
+    // Longer than the idle time of common load balancers, so that they close first.
+    keepAliveTimeout: 75_000,
+  });
+  acceptFirst(server, listen);
   if (bound) boundConnections(server, bound, surplus);
   let closed: Promise<void> | undefined;
   const refuse = (): Promise<void> => {
