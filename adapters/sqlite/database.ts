@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { asRejection, broken, isBusy, isFatal, sqliteCode, unavailable } from './failures.ts';
@@ -94,9 +94,21 @@ export function openExistingConnection(path: string, health: Health): Connection
   }
 }
 
+/** One after the other: Node's own `recursive` tries for ever where the parent is there and takes no folder, as in /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts with this one may have been quicker.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 function openFile(path: string): BetterSqlite3.Database {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     // SQLite creates files world-readable; the -wal and -shm files take the mode of this one.
     closeSync(openSync(path, 'a', 0o600));
     return new BetterSqlite3(path, { timeout: BUSY_AT_START_MS });

@@ -6,6 +6,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|PERM|CANTOPEN|AUTH))/,
     'let this user read and write it, its folder and the files beside it',
   ],
+  [/^ENOENT/, 'name a file in a folder that is there or can be made'],
   [/^(EISDIR|ENOTDIR)/, 'name a file, in a folder'],
   [/^(ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR_SHMSIZE)/, 'make room on that disk'],
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'end the program that holds it'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
@@ -84,6 +84,15 @@ test('SqliteStore: a path that cannot be a file is refused', async (t) => {
   const file = join(tempDir(t), 'file');
   writeFileSync(file, '');
   await refused(join(file, 'store.db'), 'UNUSABLE');
+});
+
+test('SqliteStore: folders are made on the way to the file; where none can be made it is refused at once', async (t) => {
+  const path = join(tempDir(t), 'one', 'two', 'three', 'store.db');
+  const { store } = await openSqliteSubject(t, path);
+  await store.ping();
+  for (const folder of [join(path, '..'), join(path, '..', '..')]) assert.equal(statSync(folder).mode & 0o777, 0o700);
+  // The kernel's own file system says of a folder in it that it is not there, however often it is made.
+  if (existsSync('/proc/self')) await refused('/proc/nowhere/deeper/store.db', 'UNUSABLE');
 });
 
 test('SqliteStore: close commits what waits, and everything after it is unavailable', async (t) => {
