@@ -29,7 +29,7 @@ export type GrpcStatus =
 
 /**
  * Error codes of the domain on the wire (A2A 1.0.1, 5.4; 1.0.0 had 409 and 415 where it now says 400). UNAUTHENTICATED
- * and FORBIDDEN only ever go out with their HTTP status.
+ * and FORBIDDEN go out with their HTTP status, but for a caller whose tenant was removed: only the accepting commit sees that.
  */
 export const ERROR_TABLE = {
   INVALID_PARAMS: { jsonRpc: -32602, http: 400, grpc: 'INVALID_ARGUMENT', reason: 'INVALID_PARAMS' },

@@ -44,6 +44,13 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
     if (!rows.knowsTenant(id)) throw new OperatorRefusal('UNKNOWN_TENANT', `there is no tenant ${id}`);
   }
 
+  function notRemoved(id: string): void {
+    knownTenant(id);
+    if (tasks.tenantStatus(id) === 'removed') {
+      throw new OperatorRefusal('TENANT_REMOVED', `the tenant ${id} is removed and runs nothing`);
+    }
+  }
+
   function retryView({ pk, record, tenant }: Held, now: number): RetryView {
     const turns = rows.turns(pk);
     const dead = new Set(turns.filter(({ outcome }) => outcome === 'dead').map(({ ordinal }) => ordinal));
@@ -132,10 +139,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     pauseTenant: (act, tenant) =>
       writes.run(({ now }) => {
-        knownTenant(tenant);
-        if (tasks.tenantStatus(tenant) === 'removed') {
-          throw new OperatorRefusal('TENANT_REMOVED', `the tenant ${tenant} is removed and runs nothing`);
-        }
+        notRemoved(tenant);
         if (!pauses.pauseTenant(tenant, now)) return false;
         audit.write(act, { act: 'tenant.pause', tenant }, now);
         return true;
@@ -143,7 +147,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     resumeTenant: (act, tenant) =>
       writes.run((tx) => {
-        knownTenant(tenant);
+        notRemoved(tenant);
         if (!pauses.resumeTenant(tenant)) return false;
         audit.write(act, { act: 'tenant.resume', tenant }, tx.now);
         tx.notify('work');
@@ -172,6 +176,11 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
         audit.write(act, { act: 'tenant.erase', tenant }, tx.now);
       });
       return inBatches((size) => tenants.erase(tenant, size));
+    },
+
+    async restoreTenant(act, tenant) {
+      await writes.run(() => knownTenant(tenant));
+      return tenants.restore(tenant, ({ now }) => audit.write(act, { act: 'tenant.restore', tenant }, now));
     },
 
     async erasePrincipal(act, { principal, pseudonym, tenant }) {

@@ -33,6 +33,11 @@ interface TenantsOptions {
 export interface SqliteTenants extends Tenants {
   /** `remove` as part of somebody's transaction. */
   removeWithin(id: string, tx: Transaction): void;
+  /**
+   * Makes a removed tenant active, after erasing what is left of it; `note` is called in the same transaction. False: it
+   * is not removed.
+   */
+  restore(id: string, note: (tx: Transaction) => void): Promise<boolean>;
 }
 
 export function createTenants({ connection, writes, clock, erasure }: TenantsOptions): SqliteTenants {
@@ -78,6 +83,17 @@ export function createTenants({ connection, writes, clock, erasure }: TenantsOpt
     tx.notifyAll();
   }
 
+  function restoreOnce(id: string, note: (tx: Transaction) => void): Promise<boolean | 'erase'> {
+    return writes.run((tx) => {
+      const row = select.get(id);
+      if (row?.status !== 'removed') return false;
+      if (selectAnyOwner.get(id) !== undefined) return 'erase';
+      save({ id, attributes: JSON.parse(row.attributes) as JsonObject }, null);
+      note(tx);
+      return true;
+    });
+  }
+
   function eraseSome(id: string, limit: number): Promise<number> {
     return writes.run(() => (select.get(id)?.status === 'removed' ? erasure.ofTenant(id, limit) : 0));
   }
@@ -97,6 +113,13 @@ export function createTenants({ connection, writes, clock, erasure }: TenantsOpt
     },
     remove: (id) => writes.run((tx) => removeWithin(id, tx)),
     removeWithin,
+    async restore(id, note) {
+      for (;;) {
+        const restored = await restoreOnce(id, note);
+        if (restored !== 'erase') return restored;
+        await eraseSome(id, ERASE_BATCH);
+      }
+    },
     erase: (id, limit) => eraseInBatches(limit, (size) => eraseSome(id, size)),
     removedWithData: async (limit) => connection.snapshot(() => selectRemoved.all(limit).map((row) => row.id)),
   };

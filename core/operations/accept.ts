@@ -48,6 +48,11 @@ export async function acceptMessage(
     if (isDomainError(error, 'OVERLOADED') && error.limit) {
       telemetry.count('a2a_refusals_total', { limit: error.limit });
     }
+    // Known to the edge, and no longer to the store: whoever removed the tenant has to find its callers in the log.
+    if (isDomainError(error, 'UNAUTHENTICATED')) {
+      const { code, message: reason } = error;
+      telemetry.event('info', 'authentication.refused', { ...said, trace: caller.trace, code, reason });
+    }
     throw error;
   });
   telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });

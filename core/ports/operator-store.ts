@@ -27,6 +27,7 @@ export const OPERATOR_ACTS = [
   'tenant.pause',
   'tenant.resume',
   'tenant.erase',
+  'tenant.restore',
   'principal.erase',
   'runner.pause',
   'runner.resume',
@@ -197,7 +198,7 @@ export interface OperatorStore {
    * wait. False: it is paused already.
    */
   pauseTenant(act: Act, tenant: string): Promise<boolean>;
-  /** What waited may be claimed, in its old order. False: it is not paused. */
+  /** What waited may be claimed, in its old order. False: it is not paused. A removed tenant is refused, as above. */
   resumeTenant(act: Act, tenant: string): Promise<boolean>;
   /** The same for all tenants: no process claims anything. */
   pauseRunner(act: Act): Promise<boolean>;
@@ -205,6 +206,8 @@ export interface OperatorStore {
 
   /** Removes the tenant (see Tenants.remove) and erases its tasks in batches. Answers how many went. */
   eraseTenant(act: Act, tenant: string): Promise<number>;
+  /** Lets a removed tenant's callers in again, once the last of its data is erased. False: it is not removed. */
+  restoreTenant(act: Act, tenant: string): Promise<boolean>;
   /**
    * Deletes the credentials and, in batches, the tasks, contexts and requests of one person, in one tenant or in all.
    * A turn of theirs that runs is fenced by it. Answers how many tasks went. Messages that they send afterwards are

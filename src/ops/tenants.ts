@@ -49,9 +49,23 @@ const erase: Command = {
   },
 };
 
+const restore: Command = {
+  words: ['<tenant>'],
+  acts: true,
+  prepare: (args) => {
+    const [tenant = ''] = args.words;
+    return async ({ operator, act }) => {
+      const changed = await operator.restoreTenant(act, tenant);
+      const text = changed ? 'restored, empty: its callers are let in again\n' : 'it is not removed\n';
+      return { text, json: { tenant, status: 'active', changed } };
+    };
+  },
+};
+
 export const tenants = {
   list,
   pause: switching('pauseTenant', 'paused', 'it is paused already'),
   resume: switching('resumeTenant', 'resumed', 'it is not paused'),
   erase,
+  restore,
 } satisfies Record<string, Command>;

@@ -16,9 +16,10 @@ export const USAGE = `usage: npm run ops -- <noun> <verb> [options]
   tenants list
   tenants pause <tenant>              its messages are accepted and wait, nothing new is run
   tenants resume <tenant>
-  tenants erase <tenant>              remove it and erase all that it has, now
+  tenants erase <tenant>              remove it and erase all that it has, now; this cannot be undone
+  tenants restore <tenant>            let an erased tenant's callers in again; what was erased stays gone
 
-  erase --principal <id>              all that one person has
+  erase --principal <id>              all that one person has; this cannot be undone
       --tenant <id>                   in one tenant only
 
   runner show

@@ -98,6 +98,7 @@ describe('npm run ops', () => {
       [['tenants', 'pause', 'nope'], /^there is no tenant nope\n$/],
       [['tenants', 'resume', 'nope'], /^there is no tenant nope\n$/],
       [['tenants', 'erase', 'nope'], /^there is no tenant nope\n$/],
+      [['tenants', 'restore', 'nope'], /^there is no tenant nope\n$/],
       [['erase', '--principal', 'nope'], /^nothing is stored of principal nope\n$/],
     ] as const) {
       const ran = await runOps({ directory: tempDir(t) }, ...args, '--database', path);

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
 import { type Caller, createCaller } from '../e2e/callers.ts';
 import { startWorld, type World } from '../e2e/world.ts';
+import { until } from '../support/until.ts';
 import { type Ran, runOps } from './run-ops.ts';
 
 /* Erasing beside a service that runs something of those who are erased. */
@@ -89,7 +90,25 @@ test('ops tenants erase: what runs stops, all of it goes but the mark that it is
   await place.left();
   assert.deepEqual([placesOf('vic-0815'), placesOf('Vics secret')], [[], []]);
   assert.deepEqual([...placesOf(tenant)].sort(), ['audit', 'tenant']);
+  const logged = () =>
+    world
+      .service()
+      .log()
+      .filter(({ event, tenant: whose }) => event === 'authentication.refused' && whose === tenant);
   const refused = await vic.send(['complete Again.']);
   assert.ok(refused.error, refused.text);
-  assert.equal((await ops('tenants', 'pause', tenant)).code, 1);
+  assert.match(refused.text, /"reason":"UNAUTHENTICATED"/);
+  await until('the refusal is in the log', () => logged().length > 0);
+  assert.deepEqual(
+    logged().map(({ level, reason }) => [level, reason]),
+    [['info', 'The caller is no longer known']],
+  );
+  for (const verb of ['pause', 'resume']) {
+    const { code, err } = await ops('tenants', verb, tenant);
+    assert.equal(code, 1, verb);
+    assert.match(err, /is removed/);
+  }
+  assert.equal((await ops('tenants', 'restore', tenant)).code, 0);
+  assert.equal((await vic.send(['complete Vic again.'])).task?.status?.state, 'TASK_STATE_COMPLETED');
+  assert.equal((await ops('tenants', 'restore', tenant)).out, 'it is not removed\n');
 });

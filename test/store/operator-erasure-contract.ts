@@ -89,4 +89,19 @@ export function erasureContract(label: string, open: SubjectFactory): void {
     const deed = { ...CAROL, act: 'tenant.erase', tenant: ALICE.tenant };
     assert.deepEqual(await audited(subject), [deed, deed]);
   });
+
+  test(`${label} restore of a tenant: what is left of its data goes first, then its callers are let in; only a removed one`, async (t) => {
+    const subject = await open(t);
+    const { operator, tenants } = subject;
+    const restoreSite = () => operator.restoreTenant(CAROL, ALICE.tenant);
+    await refuses(restoreSite(), 'UNKNOWN_TENANT', /rovo:site-one/);
+    for (let n = 0; n < 45; n += 1) await accept(subject, { id: `t${n}` });
+    assert.equal(await restoreSite(), false);
+    await tenants.remove(ALICE.tenant);
+    assert.equal(await restoreSite(), true);
+    assert.equal(await countOf(subject, ALICE), 0);
+    assert.equal((await accept(subject, { id: 'again' })).kind, 'create');
+    assert.equal(await restoreSite(), false);
+    assert.deepEqual(await audited(subject), [{ ...CAROL, act: 'tenant.restore', tenant: ALICE.tenant }]);
+  });
 }

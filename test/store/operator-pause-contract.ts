@@ -103,6 +103,7 @@ export function pauseContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(await claim(subject), []);
     await subject.tenants.remove(SITE);
     await refuses(pauseSite(subject), 'TENANT_REMOVED');
+    await refuses(resumeSite(subject), 'TENANT_REMOVED');
   });
 
   test(`${label} pause of a tenant: removed and come back it is not paused`, async (t) => {
