@@ -132,6 +132,8 @@ function configure(db: BetterSqlite3.Database): void {
   db.pragma('synchronous = full');
   db.pragma('foreign_keys = on');
   db.pragma('trusted_schema = off');
+  // What is erased is overwritten in the file, not only let go of.
+  db.pragma('secure_delete = on');
   // Savepoints keep the old pages aside; in a temporary file (the default) that doubles what a grouped write costs.
   db.pragma('temp_store = memory');
   // A checkpoint copies each page once, however often it was written: half as many of them as by default.

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
 import { withTime } from './operator-scenario.ts';
@@ -64,6 +65,21 @@ test('an uninstallation: nothing of the tenant is left in the whole database but
   assert.deepEqual(tablesWith(subject, ALICE.tenant), ['tenant']);
   assert.deepEqual(tablesWith(subject, 'live-one', 'ended-one', ALICE.principal), []);
   assert.deepEqual(tablesWith(subject, 'other').length > 8, true, 'another tenant keeps its own');
+});
+
+test('an uninstallation: no byte of what its people wrote is left in the file when the service has stopped', async (t) => {
+  const subject = await openSqliteSubject(t);
+  const ids = Array.from({ length: 20 }, (_, n) => `planted-${n}`);
+  for (const id of ids) await fill(subject, id);
+  const elsewhere = { ...BOB, tenant: 'rovo:elsewhere' };
+  await fill(subject, 'other', elsewhere);
+  await subject.tenants.remove(ALICE.tenant);
+  await subject.tenants.erase(ALICE.tenant, 1_000);
+  await subject.store.close();
+  const file = readFileSync(subject.path);
+  assert.ok(file.includes('text-other'), 'texts stand in the file as they are');
+  assert.equal(file.includes('planted-'), false);
+  assert.equal(file.includes(ALICE.principal), false);
 });
 
 test('retention: finished tasks leave no row behind in any table', async (t) => {
