@@ -47,7 +47,10 @@ export async function answerJson(
   response.end();
 }
 
-/** Calls back once the client has all of the answer or is gone; after `ms` it is cut. */
+/**
+ * Calls back once, when the client has all of the answer or is gone. After `ms` its connection is cut: a response behind
+ * another one has none of its own to cut.
+ */
 export function whenTaken(
   response: ServerResponse,
   bound: { readonly clock: Clock; readonly ms: number },
@@ -57,9 +60,14 @@ export function whenTaken(
     taken();
     return;
   }
-  const cancel = bound.clock.timer(bound.ms, () => response.destroy());
-  response.once('close', () => {
+  const settle = () => {
     cancel();
+    response.off('close', settle);
     taken();
+  };
+  const cancel = bound.clock.timer(bound.ms, () => {
+    response.req.socket.destroy();
+    settle();
   });
+  response.once('close', settle);
 }

@@ -16,6 +16,7 @@ import { createJsonRpcBinding } from './json-rpc-binding.ts';
 import { Lifespan } from './lifespan.ts';
 import { createLoadGate, type LoadGate, type Place } from './load-gate.ts';
 import { createPerform } from './perform.ts';
+import { closeWithConnection } from './queued-response.ts';
 import type { HandlerOptions } from './request-handler.ts';
 
 /*
@@ -69,6 +70,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     let exchange: Exchange | undefined;
     for (const binding of bindings) exchange ??= binding.open(head);
     if (exchange === undefined) return next();
+    closeWithConnection(context.res);
     const startedAt = clock.now();
     let place: Place | undefined;
     try {
@@ -240,9 +242,7 @@ interface Entered {
   readonly startedAt: number;
 }
 
-interface Streaming extends Entered {
-  readonly life: Lifespan;
-}
+type Streaming = Entered & { readonly life: Lifespan };
 
 interface AuthenticatedRequest extends Entered {
   readonly session: Session;
