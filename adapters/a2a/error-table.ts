@@ -140,10 +140,12 @@ export function retryHeader({ retryAfterMs }: WireError): Record<string, string>
   return retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) };
 }
 
-/** How loud an error belongs in the log, with its cause; undefined: it is the caller's, or the store has said it. */
+/** How loud an error belongs in the log, with its cause; undefined: it is the caller's, or it is said or counted elsewhere. */
 export function severityOf(error: unknown): 'error' | 'warn' | undefined {
   // One line for each refused call would bury the one that tells what is wrong.
   if (isDomainError(error, 'STORE_UNAVAILABLE')) return undefined;
+  // Counted by whoever met the bound; a flood of calls must not become one of lines.
+  if (isDomainError(error) && error.limit !== undefined) return undefined;
   const row = rowOf(error);
   if (row.internal) return 'error';
   return row.retry ? 'warn' : undefined;

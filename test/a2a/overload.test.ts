@@ -67,6 +67,7 @@ test('requests of one caller: beyond the bound refused with the reason and when 
   assert.deepEqual([plain.status, plain.headers.get('retry-after')], [429, '1']);
   assert.equal((await call(served, 'GetTask', { id: 't1' }, BOB)).json.result.id, 't1');
   assert.deepEqual(refusals, ['requests-per-principal', 'requests-per-principal']);
+  assert.deepEqual(served.events, []);
   letGo.open();
   await Promise.all(waiting);
   assert.equal((await call(served, 'GetTask', { id: 't1' })).json.result.id, 't1');
@@ -216,4 +217,15 @@ test('a stream that was refused is nowhere counted as one', async (t) => {
   });
   await call(whole, 'SendStreamingMessage', send());
   assert.equal(whole.counts.get('a2a_stream_ends_total')?.length, 1);
+});
+
+test('a bound that the operation meets: refused without a line of the log for each, over both bindings', async (t) => {
+  const full = overloaded('queue', 'Too many messages wait for the agent', 1_000);
+  const served = await serve(t, {
+    edge: MANY,
+    operations: scriptedOperations({ sendMessage: () => Promise.reject(full) }),
+  });
+  assertOverloaded(await call(served, 'SendMessage', send()), 'Too many messages wait for the agent');
+  assert.equal((await rest(served, 'POST /message:send', { body: send() })).status, 503);
+  assert.deepEqual(served.events, []);
 });
