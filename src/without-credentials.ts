@@ -1,7 +1,8 @@
 /** Compact JWS and JWE, `Bearer x` and `Basic x`, Atlassian API tokens, passwords in a URL. */
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{4,}(?:\.[\w-]*){1,4}/g, '[token]'],
-  [/\b(bearer)\s+[\w.~+/=-]+/gi, '$1 [token]'],
+  // Our own texts speak of "a bearer token".
+  [/\b(bearer)\s+(?!token(?:\s|$))[\w.~+/=-]+/gi, '$1 [token]'],
   [/\b(basic)\s+[\w+/=-]{12,}/gi, '$1 [token]'],
   [/\bAT[A-Z]{3}[\w-]{16,}={0,2}[\w]*/g, '[token]'],
   [/(:\/\/)[^/\s@]*@/g, '$1[user]@'],

@@ -55,6 +55,18 @@ describe('log', () => {
     assert.match(logged.cause.message, /\[user\]@api\.example/);
   });
 
+  test('telemetry: our own words about bearer tokens stay as they are, a token that begins like them does not', () => {
+    const { telemetry, last } = recorder();
+    for (const [text, shown] of [
+      ['A bearer token is required', 'A bearer token is required'],
+      ['no bearer token', 'no bearer token'],
+      ['Bearer token-4711', 'Bearer [token]'],
+    ] as const) {
+      telemetry.event('info', 'x', { reason: text });
+      assert.equal(last().reason, shown);
+    }
+  });
+
   test('telemetry: a token that a cut would split is still not shown', () => {
     const { telemetry, lines } = recorder();
     telemetry.event('info', 'x', { reason: `${'a '.repeat(145)}${JWT}` });
