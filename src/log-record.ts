@@ -47,6 +47,7 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
     'warning',
   ],
   ...['tasks', 'operations', 'count', 'streams', 'turns', 'bytes', 'characters', 'host', 'port', 'url', 'path', 'node'],
+  ...['grpc', 'opsUrl', 'edges', 'agentSource'],
   ...['durationMs', 'waitedMs', 'retryMs', 'retryAfterMs', 'leaseMs', 'drainMs'],
 ]);
 

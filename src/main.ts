@@ -1,5 +1,5 @@
 import { compose } from './compose.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
 import { readEnvironment } from './environment.ts';
 import { StartError } from './start-error.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -41,8 +41,14 @@ async function main(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  const { url } = await service.start();
-  telemetry.event('info', 'service.ready', { url, role: config.role, version: packageVersion });
+  const listening = await service.start();
+  telemetry.event('info', 'service.ready', { ...listening, ...whatRuns(config), version: packageVersion });
+}
+
+/** So that the first line says which of several services this is. */
+function whatRuns({ role, rovo, a2a, agent }: Config) {
+  const edges = role === 'worker' ? [] : [...(rovo ? ['rovo'] : []), ...(a2a ? ['a2a'] : [])];
+  return { role, edges: edges.join(',') || 'none', agent: agent.id, agentSource: agent.source };
 }
 
 main().catch((error: unknown) => {

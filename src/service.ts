@@ -50,9 +50,17 @@ export interface ServiceParts {
   readonly release: () => void;
 }
 
+/** Where it listens, which is not what it tells callers (PUBLIC_URL, GRPC_URL). */
+export interface Listening {
+  readonly url: string;
+  /** `host:port`; absent: gRPC is off. */
+  readonly grpc?: string;
+  /** Absent: operations have no port of their own. */
+  readonly opsUrl?: string;
+}
+
 export interface Service {
-  /** Resolves when it listens. `url` is where it listens, not PUBLIC_URL. */
-  start(): Promise<{ readonly url: string }>;
+  start(): Promise<Listening>;
   /** Drains within DRAIN_MS. */
   stop(): Promise<void>;
 }
@@ -72,17 +80,23 @@ export function createService(parts: ServiceParts): Service {
   let stopping = false;
   const ready = createReadiness({ store, clock: parts.clock, telemetry, stopping: () => stopping });
 
-  /** Answers where callers reach it; undefined: it is off. */
-  async function listenGrpc(publicUrl: string): Promise<string | undefined> {
+  /** Undefined: it is off. */
+  async function listenGrpc(): Promise<number | undefined> {
     const { grpcServer } = parts;
     const grpc = config.a2a?.grpc;
     if (!grpcServer || !grpc) return undefined;
     servers.push(grpcServer);
     const address = { host: config.host, port: grpc.port };
-    const port = await grpcServer.listen(address).catch((error: Error) => {
+    return grpcServer.listen(address).catch((error: Error) => {
       throw cannotListen({ ...address, setting: 'GRPC_PORT' }, error);
     });
-    return grpc.address ?? `${new URL(publicUrl).hostname}:${port}`;
+  }
+
+  async function listenOps(port: number): Promise<string> {
+    const ops = createHttpServer(createOpsApp({ telemetry }).callback());
+    servers.push(ops);
+    const address = await ops.listen({ host: '127.0.0.1', port, setting: 'OPS_PORT' });
+    return `http://127.0.0.1:${address.port}`;
   }
 
   return {
@@ -97,7 +111,11 @@ export function createService(parts: ServiceParts): Service {
       const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
       // With PORT=0 the system chose the port only now, and the agent card has to name it.
       const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
-      const grpcAddress = await listenGrpc(publicUrl);
+      const grpcPort = await listenGrpc();
+      const grpcAddress =
+        grpcPort === undefined
+          ? undefined
+          : (config.a2a?.grpc?.address ?? `${new URL(publicUrl).hostname}:${grpcPort}`);
       const { middlewares, grpc } = parts.edges({ publicUrl, ...(grpcAddress === undefined ? {} : { grpcAddress }) });
       if (grpc) parts.grpcServer?.serve(grpc);
       handle = createWebApp({
@@ -108,15 +126,15 @@ export function createService(parts: ServiceParts): Service {
         edges: middlewares,
         ...(config.ops.token !== undefined ? { opsToken: config.ops.token } : {}),
       }).callback();
-      if (config.ops.port !== undefined) {
-        const ops = createHttpServer(createOpsApp({ telemetry }).callback());
-        servers.push(ops);
-        await ops.listen({ host: '127.0.0.1', port: config.ops.port, setting: 'OPS_PORT' });
-      }
+      const opsUrl = config.ops.port === undefined ? undefined : await listenOps(config.ops.port);
       runner?.start();
       janitor.start();
       parts.actLog.start();
-      return { url: `http://${host}:${address.port}` };
+      return {
+        url: `http://${host}:${address.port}`,
+        ...(grpcPort !== undefined && { grpc: `${host}:${grpcPort}` }),
+        ...(opsUrl !== undefined && { opsUrl }),
+      };
     },
     stop: async () => {
       stopping = true;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { steadyPort } from '../faults/steady-port.ts';
 import { launchService } from '../support/service-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { startWorld, type World } from './world.ts';
@@ -43,6 +44,20 @@ describe('start refusals', () => {
     assert.equal(await service.exited(), 78);
     assert.match(service.output(), /nowhere\.mjs/);
   });
+});
+
+test('start: the first line says where it listens, also on ports that the system chose, what it serves and which agent runs', async (t) => {
+  const opsPort = await steadyPort();
+  const settings = { A2A_AUTH: 'anonymous', GRPC_PORT: '0', OPS_PORT: opsPort, AGENT_ID: 'clerk' };
+  const service = launchService({ directory: tempDir(t), settings });
+  await service.ready();
+  const ready = service.log().find(({ event }) => event === 'service.ready');
+  service.signal('SIGTERM');
+  assert.match(String(ready?.url), /^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+  assert.match(String(ready?.grpc), /^127\.0\.0\.1:[1-9]\d*$/);
+  assert.equal(ready?.opsUrl, `http://127.0.0.1:${opsPort}`);
+  assert.deepEqual([ready?.edges, ready?.agent, ready?.agentSource], ['a2a', 'clerk', 'brief']);
+  assert.equal(await service.exited(), 0);
 });
 
 describe('a running service', () => {
