@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ENDPOINT_LIMITS } from '../adapters/a2a/endpoint-limits.ts';
-import { ERROR_TABLE } from '../adapters/a2a/error-table.ts';
+import { ERROR_TABLE, PROTOCOL_ERRORS } from '../adapters/a2a/error-table.ts';
 import { LIMITS, LOAD_LIMITS } from '../core/limits.ts';
 import { CONFIG_KEYS, keyNotes } from '../src/config-schema.ts';
 import { configurationPage, environmentExample } from '../src/configuration-pages.ts';
@@ -122,6 +122,13 @@ describe('tables', () => {
     const shown = rows.map(([, code, rpc, http, grpc, reason]) => [code, Number(rpc), Number(http), grpc, reason]);
     const real = Object.entries(ERRORS).map(([code, row]) => [code, row.jsonRpc, row.http, row.grpc, row.reason]);
     assert.deepEqual(shown.sort(), real.sort());
+  });
+
+  test('errors: the page has every fault of a request with its numbers', () => {
+    const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (-\d+) \| (\d+) \| (\w+) \| [^`\s|]/gm)];
+    const shown = rows.map(([, fault, rpc, http, grpc]) => [fault, Number(rpc), Number(http), grpc]);
+    const real = Object.entries(PROTOCOL_ERRORS).map(([fault, row]) => [fault, row.jsonRpc, row.http, row.grpc]);
+    assert.deepEqual(shown, real);
   });
 
   test('operations: the page has every metric with its labels and help text', () => {

@@ -74,7 +74,7 @@ export const ERROR_TABLE = {
 } as const satisfies Record<ErrorCode, ErrorRow>;
 
 /** Faults of the envelope or the request line, which the domain does not know. */
-const PROTOCOL_ERRORS = {
+export const PROTOCOL_ERRORS = {
   PARSE_ERROR: { jsonRpc: -32700, http: 400, grpc: 'INVALID_ARGUMENT' },
   INVALID_REQUEST: { jsonRpc: -32600, http: 400, grpc: 'INVALID_ARGUMENT' },
   METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, grpc: 'NOT_FOUND' },
