@@ -25,9 +25,7 @@ export function arrange(values: ConfigValues, warnings: readonly string[]): Conf
       source: values.AGENT,
       id: values.AGENT_ID,
       concurrency: values.AGENT_CONCURRENCY,
-      ...(values.AGENT_CONCURRENCY_PER_TENANT !== undefined && {
-        concurrencyPerTenant: values.AGENT_CONCURRENCY_PER_TENANT,
-      }),
+      ...concurrencyPerTenant(values),
       leaseMs: values.LEASE_MS,
     },
     parkedMaxMs: values.PARKED_MAX_MS,
@@ -53,6 +51,14 @@ function limitsOf(values: ConfigValues): Config['limits'] {
     queued: values.MAX_QUEUED,
     queuedPerTenant: share('MAX_QUEUED_PER_TENANT', values.MAX_QUEUED),
   };
+}
+
+/** By default one slot in eight is kept for those who come while one tenant has long turns. */
+function concurrencyPerTenant(values: ConfigValues): Pick<Config['agent'], 'concurrencyPerTenant'> {
+  const { A2A_AUTH, AGENT_CONCURRENCY: slots, AGENT_CONCURRENCY_PER_TENANT: share } = values;
+  if (share !== undefined) return { concurrencyPerTenant: share };
+  const kept = A2A_AUTH === 'anonymous' ? 0 : Math.floor(slots / 8);
+  return kept === 0 ? {} : { concurrencyPerTenant: slots - kept };
 }
 
 function rovoOf(values: ConfigValues): RovoConfig | undefined {

@@ -126,8 +126,8 @@ const agent = {
   AGENT_CONCURRENCY: key(value.whole(1, 10_000), '16', 'Turns that one process runs at the same time.'),
   AGENT_CONCURRENCY_PER_TENANT: unset(
     value.whole(1, 10_000),
-    'Of those at most this many for one tenant, so that a slot is left when another one comes. Unset: one tenant may ' +
-      'have them all.',
+    'Of those at most this many for one tenant, so that a slot is left when another one comes. Default: all but one in ' +
+      'eight (14 of 16), below 8 and with `A2A_AUTH=anonymous` all.',
   ),
   LEASE_MS: key(
     value.durationMs(100),

@@ -47,7 +47,7 @@ describe('defaults', () => {
       },
       drainMs: 25_000,
       ops: {},
-      agent: { source: 'brief', id: 'agent', concurrency: 16, leaseMs: 30_000 },
+      agent: { source: 'brief', id: 'agent', concurrency: 16, concurrencyPerTenant: 14, leaseMs: 30_000 },
       parkedMaxMs: 604_800_000,
       retentionMs: 2_592_000_000,
       credentialsKeys: [],

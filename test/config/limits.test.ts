@@ -43,6 +43,15 @@ test('limits: where everybody is the same caller, one may have what all may have
   assert.deepEqual(shares({ ...EDGE, MAX_STREAMS_PER_PRINCIPAL: '3' }), [requests, 3, queued]);
 });
 
+test('limits: one slot in eight is kept for other tenants, where there are others', () => {
+  const share = (env: Record<string, string>) => loadConfig(env).agent.concurrencyPerTenant;
+  assert.equal(share(JIRA), 14);
+  assert.equal(share({ ...JIRA, AGENT_CONCURRENCY: '8' }), 7);
+  assert.equal(share({ ...JIRA, AGENT_CONCURRENCY: '7' }), undefined);
+  assert.equal(share({ ...JIRA, AGENT_CONCURRENCY_PER_TENANT: '16' }), 16);
+  assert.equal(share(EDGE), undefined);
+});
+
 test('limits: none may be nothing', () => {
   for (const key of ['MAX_CONNECTIONS', 'MAX_REQUESTS', 'MAX_STREAMS', 'MAX_QUEUED', 'AGENT_CONCURRENCY_PER_TENANT']) {
     assert.throws(
