@@ -1,12 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import { acceptAlone } from './accept-alone.ts';
 import { acceptStore } from './accept-store.ts';
 import { append } from './append.ts';
 import { appendService } from './append-service.ts';
 import { backlog } from './backlog.ts';
 import { MISSED } from './bars.ts';
+import { readCommandLine, type Saved, UsageError } from './command-line.ts';
 import { eventLatency } from './event-latency.ts';
 import { floodScenario } from './flood.ts';
 import { idleStreams } from './idle-streams.ts';
@@ -36,14 +36,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   flood: floodScenario,
 };
 
-const SECONDS = 3;
-const FLOOD_SECONDS = 60;
-
 const USAGE = `npm run bench -- [NAME …] [--rounds 3] [--seconds 3] [--at 1,16,64] [--save FILE] [--against FILE]
 --seconds is 60 for the flood when it is not given
 names: ${Object.keys(SCENARIOS).join(', ')} (all when none is given)`;
-
-type Saved = Readonly<Record<string, Figures>>;
 
 function compare(name: string, now: Figures, before: Saved | undefined): void {
   for (const [figure, value] of Object.entries(now)) {
@@ -54,25 +49,11 @@ function compare(name: string, now: Figures, before: Saved | undefined): void {
 }
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string' },
-      at: { type: 'string', default: '1,16,64' },
-      save: { type: 'string' },
-      against: { type: 'string' },
-    },
-  });
-  const unknown = positionals.filter((name) => !(name in SCENARIOS));
-  if (unknown.length > 0) throw new TypeError(`unknown: ${unknown.join(', ')}`);
-  const options = {
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds ?? SECONDS),
-    floodSeconds: Number(values.seconds ?? FLOOD_SECONDS),
-    concurrencies: values.at.split(',').map(Number),
-  };
-  const before = values.against ? (JSON.parse(await readFile(values.against, 'utf8')) as Saved) : undefined;
+  const { help, names, options, save, before } = await readCommandLine(process.argv.slice(2), Object.keys(SCENARIOS));
+  if (help) {
+    console.log(USAGE);
+    return;
+  }
   const cpu = cpus();
   console.log(
     `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpu.length} cores of ${cpu[0]?.model ?? 'an unknown CPU'}`,
@@ -81,20 +62,20 @@ async function main(): Promise<void> {
   const missed: string[] = [];
   const all: Record<string, Figures> = {};
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    if (names.length > 0 && !names.includes(name)) continue;
     console.log(`\n${name}`);
     const print: Print = (line) => {
       console.log(`  ${line}`);
-      if (line.includes(MISSED)) missed.push(`${name}: ${line.trim()}`);
+      missed.push(...line.split('\n').flatMap((each) => (each.includes(MISSED) ? [`${name}: ${each.trim()}`] : [])));
     };
     all[name] = await scenario(print, options);
     compare(name, all[name], before);
   }
   if (missed.length > 0) console.log(`\nnot reached:\n  ${missed.join('\n  ')}`);
-  if (values.save) await writeFile(values.save, `${JSON.stringify(all, undefined, 2)}\n`);
+  if (save !== undefined) await writeFile(save, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof TypeError ? `${error.message}\n${USAGE}` : error);
-  process.exitCode = error instanceof TypeError ? 64 : 1;
+  console.error(error instanceof UsageError ? `${error.message}\n${USAGE}` : error);
+  process.exitCode = error instanceof UsageError ? 64 : 1;
 });
