@@ -40,6 +40,7 @@ export function createGrpcAdmission(options: {
     let cancelBodyTimer = () => {};
 
     function refuse(error: WireError, headers: Readonly<Record<string, string>> = {}): void {
+      if (!running.has(own)) return;
       own.outcome ??= `grpc-${error.grpc}`;
       call.sendStatus(statusOf(error, headers));
     }
@@ -60,6 +61,8 @@ export function createGrpcAdmission(options: {
         if (cause !== undefined) logRefusal(telemetry, edge, headers, cause);
         return refuse(admission.refused, admission.headers);
       }
+      // The client may have left meanwhile, and the place with it.
+      if (!running.has(own)) return;
       // It may have begun meanwhile.
       if (shutdown.aborted) return refuse(overloadedError());
       const { session } = admission;

@@ -29,7 +29,10 @@ const LOAD_LIMITS: LoadLimits = {
   bodiesBytes: 128 * 1_024 * 1_024,
 };
 
-/** What one call holds. Each method throws OVERLOADED when there is no room, and then holds nothing more than before. */
+/**
+ * What one call holds. Each method throws OVERLOADED when there is no room, and then holds nothing more than before. Once
+ * the call has left it takes nothing any more, whatever of it still goes on: nobody would free it.
+ */
 export interface Place {
   /** Once, when it is known who calls. */
   callerIs(owner: Owner): void;
@@ -90,6 +93,7 @@ export function createLoadGate(options: {
 
       return {
         callerIs({ tenant, principal }) {
+          if (left) return;
           key = JSON.stringify([tenant, principal]);
           const open = callers.get(key) ?? { requests: 0, streams: 0 };
           if (open.requests >= limits.requestsPerPrincipal) {
@@ -100,6 +104,7 @@ export function createLoadGate(options: {
           callers.set(key, own);
         },
         holdBody(more) {
+          if (left) return;
           const others = bodiesBytes - bytes;
           if (others > 0 && bodiesBytes + more > limits.bodiesBytes) {
             refuse('bodies', 'The service reads too much at the moment', 1_000);
@@ -108,7 +113,7 @@ export function createLoadGate(options: {
           bytes += more;
         },
         becomeStream() {
-          if (kind === 'streams') return;
+          if (left || kind === 'streams') return;
           if (own && own.streams >= limits.streamsPerPrincipal) {
             refuse('streams-per-principal', 'Too many streams of yours are open', 5_000);
           }
