@@ -38,10 +38,23 @@ export function createGrpcAdmission(options: {
     let place: Place | undefined;
     let received = false;
     let cancelBodyTimer = () => {};
+    let cancelAnswerTimer = () => {};
+
+    /** Its answer is there. One that is not taken lies in memory and keeps its place, so that is not for ever. */
+    function answered(): void {
+      if (!running.has(own)) return;
+      cancelAnswerTimer();
+      cancelAnswerTimer = clock.timer(limits.answerMs, () => {
+        stream.reset();
+        // The reset may wait behind what the connection does not take.
+        finish();
+      });
+    }
 
     function refuse(error: WireError, headers: Readonly<Record<string, string>> = {}): void {
       if (!running.has(own)) return;
       own.outcome ??= `grpc-${error.grpc}`;
+      answered();
       call.sendStatus(statusOf(error, headers));
     }
 
@@ -67,7 +80,7 @@ export function createGrpcAdmission(options: {
       if (shutdown.aborted) return refuse(overloadedError());
       const { session } = admission;
       entered.callerIs(session.caller.owner);
-      admit(metadata, Object.assign(own, { session, headers, place: entered, reset: stream.reset }));
+      admit(metadata, Object.assign(own, { session, headers, place: entered, reset: stream.reset, answered }));
       const tooSlow = protocolError('BODY_TOO_SLOW', 'The message did not come in time');
       cancelBodyTimer = clock.timer(limits.bodyTimeoutMs, () => refuse(tooSlow));
       next(metadata);
@@ -75,6 +88,7 @@ export function createGrpcAdmission(options: {
 
     function finish(): void {
       cancelBodyTimer();
+      cancelAnswerTimer();
       if (!running.delete(own)) return;
       place?.leave();
       // After an answer there is nothing to stop, and aborting costs.

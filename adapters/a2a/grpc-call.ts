@@ -24,6 +24,8 @@ export interface AdmittedCall extends GrpcCall {
   readonly place: Place;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   reset(): void;
+  /** Its only answer goes out now: it is reset when that is not taken in time. */
+  answered(): void;
 }
 
 export function openCall(name: string, startedAt: number): GrpcCall {

@@ -131,6 +131,7 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
           call.outcome = 'ok';
           return undefined;
         });
+        call.answered();
         if (refused) respond(refused);
         else respond(null, message);
       });
