@@ -112,11 +112,8 @@ export function createService(parts: ServiceParts): Service {
       // With PORT=0 the system chose the port only now, and the agent card has to name it.
       const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
       const grpcPort = await listenGrpc();
-      const grpcAddress =
-        grpcPort === undefined
-          ? undefined
-          : (config.a2a?.grpc?.address ?? `${new URL(publicUrl).hostname}:${grpcPort}`);
-      const { middlewares, grpc } = parts.edges({ publicUrl, ...(grpcAddress === undefined ? {} : { grpcAddress }) });
+      const grpcAddress = config.a2a?.grpc?.address ?? `${new URL(publicUrl).hostname}:${grpcPort}`;
+      const { middlewares, grpc } = parts.edges({ publicUrl, ...(grpcPort !== undefined && { grpcAddress }) });
       if (grpc) parts.grpcServer?.serve(grpc);
       handle = createWebApp({
         telemetry,
