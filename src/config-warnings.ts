@@ -1,3 +1,4 @@
+import { nearestName } from '../core/nearest-name.ts';
 import type { Readings } from './config-rules.ts';
 import { CONFIG_KEYS, type ConfigKey } from './config-schema.ts';
 import { isLoopback } from './config-values.ts';
@@ -15,7 +16,7 @@ export function configWarnings(names: readonly string[], readings: Readings): re
   const known = Object.keys(CONFIG_KEYS);
   const misspelt = names
     .filter((name) => !known.includes(name))
-    .map((name) => ({ name, ...nearest(name, known) }))
+    .map((name) => ({ name, ...nearestName(name, known) }))
     .filter(({ name, candidate, distance }) => OURS.test(name) || (candidate.includes('_') && distance <= SLIP))
     .map(({ name, candidate }) => `${name} is not a setting of this service; did you mean ${candidate}?`);
   return [...misspelt, ...inClear(readings), ...withoutEffect(readings)];
@@ -40,6 +41,14 @@ function inClear({ values }: Readings): string[] {
   return warnings;
 }
 
+/** What one may have of something, and what there is of it. */
+const SHARES = [
+  ['AGENT_CONCURRENCY_PER_TENANT', 'AGENT_CONCURRENCY'],
+  ['MAX_REQUESTS_PER_PRINCIPAL', 'MAX_REQUESTS'],
+  ['MAX_STREAMS_PER_PRINCIPAL', 'MAX_STREAMS'],
+  ['MAX_QUEUED_PER_TENANT', 'MAX_QUEUED'],
+] as const;
+
 function withoutEffect({ values, given }: Readings): string[] {
   const keys = (Object.keys(CONFIG_KEYS) as ConfigKey[]).filter(given);
   const warnings: string[] = [];
@@ -55,9 +64,9 @@ function withoutEffect({ values, given }: Readings): string[] {
   for (const [key, without] of grpcWithout(values)) {
     if (given(key)) warnings.push(`${key} has no effect while ${without}`);
   }
-  const { AGENT_CONCURRENCY: slots = 0, AGENT_CONCURRENCY_PER_TENANT: share = 0 } = values;
-  if (share >= slots && share > 0) {
-    warnings.push(`AGENT_CONCURRENCY_PER_TENANT has no effect while AGENT_CONCURRENCY is ${slots}`);
+  for (const [share, whole] of SHARES) {
+    const [part = 0, all = 0] = [values[share], values[whole]];
+    if (given(share) && part >= all && part > 0) warnings.push(`${share} has no effect while ${whole} is ${all}`);
   }
   if (!given('FORGE_APP_ID')) {
     for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {
@@ -73,33 +82,4 @@ function grpcWithout(values: Readings['values']): readonly (readonly ['GRPC_PORT
   }
   if (values.A2A_VERSIONS?.includes('1.0') === false) return [['GRPC_PORT', 'A2A_VERSIONS has no 1.0']];
   return values.GRPC_PORT === undefined ? [['GRPC_URL', 'GRPC_PORT is not set']] : [];
-}
-
-interface Near {
-  readonly candidate: string;
-  /** In edits. */
-  readonly distance: number;
-}
-
-function nearest(name: string, candidates: readonly string[]): Near {
-  let best: Near = { candidate: '', distance: Number.POSITIVE_INFINITY };
-  for (const candidate of candidates) {
-    const distance = editDistance(name, candidate);
-    if (distance < best.distance) best = { candidate, distance };
-  }
-  return best;
-}
-
-/** Levenshtein's, one row of the matrix at a time. Names are a few dozen characters. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let line = 1; line <= a.length; line += 1) {
-    const next = [line];
-    for (let column = 1; column <= b.length; column += 1) {
-      const substitute = (row[column - 1] ?? 0) + (a[line - 1] === b[column - 1] ? 0 : 1);
-      next.push(Math.min(substitute, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -59,7 +59,9 @@ wins over the file. A blank value is the same as none. Durations are whole milli
 lists are separated by commas.
 
 When something is wrong the process lists every problem at once (the variable, what was found, what to set) and exits
-with 78 before it listens. A misspelt \`ROVO_…\` or \`A2A_…\` name is reported in the log with the nearest known one.
+with 78 before it listens. A name that begins with \`ROVO_\` or \`A2A_\` and is no setting, and any other that is within two
+characters of a setting of several words, is reported in the log (\`config.warning\`) with the setting
+that was probably meant; so are settings without effect.
 
 At least one edge has to be on: Rovo (\`FORGE_APP_ID\`) or A2A (\`A2A_AUTH\`).
 `;

@@ -10,11 +10,13 @@ test('config: an unknown ROVO_ or A2A_ name is answered with the nearest known o
     ROVO_WAIT: '1',
     A2A_AUHT: 'jwt',
     FORGE_EMAIL: 'a@b',
+    A2A_WAIT: '5',
     A2A_OLD: ' ',
   });
   assert.deepEqual(warnings, [
     'ROVO_WAIT is not a setting of this service; did you mean ROVO_WAIT_MS?',
     'A2A_AUHT is not a setting of this service; did you mean A2A_AUTH?',
+    'A2A_WAIT is not a setting of this service; did you mean A2A_WAIT_MS?',
   ]);
 });
 
@@ -63,4 +65,20 @@ test('config: push that is on says that nothing is delivered', () => {
     loadConfig({ A2A_AUTH: 'anonymous', A2A_PUSH: 'on' }).warnings.join(),
     /A2A_PUSH is on.*delivers nothing/,
   );
+});
+
+test('config: a share that is not smaller than the whole is reported as without effect, one that nobody set is not', () => {
+  const warned = (settings: Record<string, string>) => loadConfig({ FORGE_APP_ID: APP, ...settings }).warnings;
+  for (const [share, whole] of [
+    ['AGENT_CONCURRENCY_PER_TENANT', 'AGENT_CONCURRENCY'],
+    ['MAX_REQUESTS_PER_PRINCIPAL', 'MAX_REQUESTS'],
+    ['MAX_STREAMS_PER_PRINCIPAL', 'MAX_STREAMS'],
+    ['MAX_QUEUED_PER_TENANT', 'MAX_QUEUED'],
+  ] as const) {
+    for (const part of ['20', '21']) {
+      assert.deepEqual(warned({ [share]: part, [whole]: '20' }), [`${share} has no effect while ${whole} is 20`]);
+    }
+    assert.deepEqual(warned({ [share]: '19', [whole]: '20' }), []);
+    assert.deepEqual(warned({ [whole]: '2' }), []);
+  }
 });
