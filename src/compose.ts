@@ -51,7 +51,10 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
   const ids = timeOrderedIds;
   const digest = sha256;
   const wakeups = createWakeups(clock);
-  const agent = await loadAgent(config.agent.source, { cwd: process.cwd() }).catch((error: unknown) => {
+  const agent = await loadAgent(config.agent.source, {
+    cwd: process.cwd(),
+    warn: (warning) => telemetry.event('warn', 'agent.warning', { warning }),
+  }).catch((error: unknown) => {
     throw error instanceof AgentLoadError
       ? new StartError(`AGENT: ${error.message}`, { exitCode: 78, cause: error })
       : error;

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { nearestName } from '../../core/nearest-name.ts';
 import type { Agent } from '../../core/ports/agent.ts';
 import { briefAgent } from './brief/brief-agent.ts';
 import { placeOf } from './error-place.ts';
@@ -10,19 +11,33 @@ export class AgentLoadError extends Error {
 }
 
 const MODULE = 'module:';
+const TYPESCRIPT = /\.[cm]?tsx?$/;
+const SCRIPT = /\.[cm]?[jt]sx?$/;
+const COMPILE = 'compile it first and name the JavaScript file';
+
+export interface LoadOptions {
+  readonly cwd: string;
+  /** Told what does not keep the agent from running but is hardly meant. */
+  readonly warn?: (text: string) => void;
+}
+
+/** Edits between a field that means nothing here and one that was probably meant. */
+const SLIP = 2;
 
 /**
  * The agent that a specification names: `brief`, or `module:` with a path (from `cwd`), an absolute path or the name of
  * an installed package. A module's default export or its export `agent` is the agent, or a function that returns one
  * (a promise of one). Rejects with AgentLoadError.
  */
-export async function loadAgent(spec: string, { cwd }: { readonly cwd: string }): Promise<Agent> {
+export async function loadAgent(spec: string, { cwd, warn = () => {} }: LoadOptions): Promise<Agent> {
   if (spec === 'brief') return briefAgent;
   const name = spec.startsWith(MODULE) ? spec.slice(MODULE.length).trim() : '';
   if (name === '') throw new AgentLoadError(`AGENT is "brief" or "module:<path or package>", not "${spec}"`);
   const loaded = await importModule(name, cwd);
   const [where, exported] = exportOf(loaded, name);
-  return validAgent(typeof exported === 'function' ? await made(exported, where) : exported, where);
+  const agent = validAgent(typeof exported === 'function' ? await made(exported, where) : exported, where);
+  for (const slip of misspelt(agent)) warn(`${where} has ${slip}`);
+  return agent;
 }
 
 async function importModule(name: string, cwd: string): Promise<Readonly<Record<string, unknown>>> {
@@ -33,8 +48,14 @@ async function importModule(name: string, cwd: string): Promise<Readonly<Record<
   } catch (cause) {
     const looked = isPath ? resolve(cwd, name) : `package ${name}`;
     const file = isPath ? looked : undefined;
-    throw new AgentLoadError(`the agent module ${looked} cannot be loaded: ${reason(cause, file)}`, { cause });
+    const said = `the agent module ${looked} cannot be loaded: ${reason(cause, file)}`;
+    throw new AgentLoadError(`${said}${remedyOf(name, cwd, isPath)}`, { cause });
   }
+}
+
+function remedyOf(name: string, cwd: string, isPath: boolean): string {
+  if (isPath) return TYPESCRIPT.test(name) ? `; ${COMPILE}` : '';
+  return SCRIPT.test(name) ? `; the file ${resolve(cwd, name)} is named "module:./${name}"` : '';
 }
 
 function exportOf(loaded: Readonly<Record<string, unknown>>, name: string): readonly [string, unknown] {
@@ -107,4 +128,14 @@ function validAgent(agent: unknown, where: string): Agent {
     }
   }
   return agent as unknown as Agent;
+}
+
+/** An agent may have fields of its own, so only those are told of that are nearly one of ours. */
+function misspelt(agent: Agent): readonly string[] {
+  const known = PROPERTIES.map(([name]) => name);
+  return Object.keys(agent)
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, ...nearestName(name, known) }))
+    .filter(({ distance }) => distance <= SLIP)
+    .map(({ name, candidate }) => `${name}, which means nothing here; did you mean ${candidate}?`);
 }

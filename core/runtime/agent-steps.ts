@@ -57,3 +57,12 @@ export function createAgentSteps(iterator: AsyncIterator<unknown>, clock: Clock)
     },
   };
 }
+
+/** Of what `run` answered. Throws TypeError when that is nothing to iterate, as of an agent in plain JavaScript. */
+export function iteratorOf(updates: AsyncIterable<unknown> | undefined): AsyncIterator<unknown> {
+  const iterate: unknown = updates?.[Symbol.asyncIterator];
+  if (typeof iterate === 'function') return iterate.call(updates) as AsyncIterator<unknown>;
+  // An async function: what it throws later has nobody else to hear it.
+  Promise.resolve(updates).catch(() => {});
+  throw new TypeError('run has to be an async generator (async *run), or answer another async iterable');
+}

@@ -8,7 +8,7 @@ import type { Ids } from '../ports/clock.ts';
 import type { Claimed } from '../ports/task-store.ts';
 import type { Telemetry } from '../ports/telemetry.ts';
 import { isTerminal } from '../task.ts';
-import { type AgentSteps, createAgentSteps } from './agent-steps.ts';
+import { type AgentSteps, createAgentSteps, iteratorOf } from './agent-steps.ts';
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
 import type { RunningTurn, StopReason } from './running-turn.ts';
@@ -66,7 +66,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       if (!turn) return;
       // The agent has not begun, so whatever its recovery says, somebody else may start it.
       if (stopped !== undefined) return stopped === 'shutdown' ? await writer.giveBack() : undefined;
-      steps = createAgentSteps(agent.run(turn)[Symbol.asyncIterator](), clock);
+      steps = createAgentSteps(iteratorOf(agent.run(turn)), clock);
     } catch (error) {
       return thrown(error);
     }

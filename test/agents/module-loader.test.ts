@@ -134,6 +134,32 @@ describe('loadAgent', () => {
     });
   });
 
+  it('a file without ./ is taken for a package, and is said how it is named', async () => {
+    await assert.rejects(loadAgent('module:deep/agent.mjs', { cwd }), (error: Error) => {
+      const hint = `; the file ${join(cwd, 'deep/agent.mjs')} is named "module:./deep/agent.mjs"`;
+      return error.name === 'AgentLoadError' && error.message.endsWith(hint);
+    });
+  });
+
+  it('TypeScript that this Node cannot load: compile it first', async () => {
+    await assert.rejects(load('export default { async *run(): nothing at all {} };', 'agent.ts'), {
+      name: 'AgentLoadError',
+      message: /agent\.ts cannot be loaded: .*; compile it first and name the JavaScript file$/,
+    });
+  });
+
+  it('a field that is nearly one of ours is warned about and the agent runs; other fields are its own', async () => {
+    const warnings: string[] = [];
+    const source = `export default { ...${AGENT}, recovry: 'rerun', inputMode: [], model: 'x', recovery: 'review' };`;
+    await writeFile(join(cwd, 'slips.mjs'), source);
+    const agent = await loadAgent('module:./slips.mjs', { cwd, warn: (text) => warnings.push(text) });
+    assert.equal((await runTurn(agent, fakeTurn())).text, 'hi');
+    assert.deepEqual(warnings, [
+      'export "default" of ./slips.mjs has recovry, which means nothing here; did you mean recovery?',
+      'export "default" of ./slips.mjs has inputMode, which means nothing here; did you mean inputModes?',
+    ]);
+  });
+
   it('a specification that is none says what one is', async () => {
     for (const spec of ['', 'module:', 'Brief', './my-agent.mjs', 'llm']) {
       await assert.rejects(loadAgent(spec, { cwd }), { message: /AGENT is "brief" or "module:<path or package>"/ });

@@ -106,6 +106,24 @@ describe('an agent that', () => {
     });
   }
 
+  for (const [what, run] of [
+    ['a promise of an object', async () => ({ state: 'TASK_STATE_COMPLETED' })],
+    ['a promise that is broken later', () => Promise.reject(new Error('later'))],
+    ['an object', () => ({ state: 'TASK_STATE_COMPLETED' })],
+    ['nothing', () => undefined],
+  ] as const) {
+    it(`answers ${what} is told in the log what run has to be`, async (t) => {
+      const said: string[] = [];
+      const event = (_level: string, name: string, _fields?: LogFields, error?: unknown) => {
+        if (name === 'turn.failed') said.push(String(error));
+      };
+      const core = await createCore(t, { agent: untyped(run), telemetry: { ...silentTelemetry, event } });
+      assert.equal((await createClient(core).send('hi')).status.state, 'TASK_STATE_FAILED');
+      assert.equal(said.length, 1);
+      assert.match(said.join(), /run has to be an async generator \(async \*run\)/);
+    });
+  }
+
   it('ends without an answer fails its task', async (t) => {
     const core = await createCore(t, {
       agent: async function* () {
