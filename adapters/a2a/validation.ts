@@ -24,7 +24,7 @@ export function paramsOf(method: Method, params: unknown): JsonObject {
 export function validateParams(method: Method, params: JsonObject, session: Session): JsonObject {
   const { tenant, ...own } = params;
   if (!mayName(session, tenant)) throw invalidParams('tenant', 'must be absent or the caller’s own');
-  const result = method.params.safeParse(own);
+  const result = method.params.safeParse(own, { error: missing });
   if (!result.success) {
     throw new DomainError('INVALID_PARAMS', 'Invalid parameters', { violations: violationsOf(result.error) });
   }
@@ -36,6 +36,11 @@ export function validateParams(method: Method, params: JsonObject, session: Sess
 function mayName(session: Session, tenant: unknown): boolean {
   if (tenant === undefined || tenant === null || tenant === '') return true;
   return tenant === session.caller.owner.tenant || tenant === session.tenant;
+}
+
+/** Schemas that say something of their own keep it; undefined leaves the library's words. */
+function missing({ input }: { readonly input?: unknown }): string | undefined {
+  return input === undefined ? 'is required' : undefined;
 }
 
 function violationsOf(error: z.ZodError): readonly Violation[] {

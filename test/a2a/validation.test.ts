@@ -288,3 +288,16 @@ test('ListTasks: artifacts are a key only when they are asked for [3.1.4-no-arti
   const asked = await call(served, 'ListTasks', { includeArtifacts: true });
   assert.deepEqual(asked.json.result.tasks[0].artifacts, []);
 });
+
+test('a field that is missing is said to be required, unless its schema says what would be right', async (t) => {
+  const served = await serve(t);
+  for (const [method, params, field] of [
+    ['SendMessage', {}, 'message'],
+    ['SendMessage', send({ messageId: undefined }), 'message.messageId'],
+    ['SendMessage', send({ parts: undefined }), 'message.parts'],
+    ['GetTask', {}, 'id'],
+  ] as const) {
+    const { error } = (await call(served, method, params)).json;
+    assert.deepEqual(error.data[1].fieldViolations, [{ field, description: 'is required' }], field);
+  }
+});
