@@ -19,6 +19,7 @@ import { sha256, systemClock, timeOrderedIds } from './system-clock.ts';
  */
 
 const EXIT_USAGE = 64;
+const EXIT_CONFIG = 78;
 
 type Run = (session: Session) => Promise<Shown>;
 
@@ -61,6 +62,10 @@ function explain(error: unknown): number {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
     return error.exitCode;
+  }
+  if (error instanceof SqliteOpenError && error.code === 'MISSING') {
+    process.stderr.write(`${printable(error.message)}; name it with --database <file> or in DATABASE_URL\n`);
+    return EXIT_CONFIG;
   }
   if (error instanceof OperatorRefusal || error instanceof SqliteOpenError) {
     process.stderr.write(`${printable(error.message)}\n`);

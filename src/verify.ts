@@ -16,14 +16,15 @@ const USAGE = `usage: npm run verify -- <database> [--stopped] [--stale-minutes 
   --stale-minutes <n>  how late the service may be with what is due (default 10)
 
 One finding a line: rule, task, detail, with tabs between.
-Exit: 0 nothing found, 1 findings, 2 the database cannot be opened.`;
+Exit: 0 nothing found, 1 findings, 2 wrong usage, or the database cannot be opened.`;
 
 interface Arguments {
   readonly path: string;
   readonly staleAfterMs: number;
 }
 
-function readArguments(args: readonly string[]): Arguments | undefined {
+/** Or what is wrong with them. */
+function readArguments(args: readonly string[]): Arguments | string {
   let path: string | undefined;
   let staleAfterMs = 600_000;
   for (let index = 0; index < args.length; index += 1) {
@@ -32,11 +33,12 @@ function readArguments(args: readonly string[]): Arguments | undefined {
     else if (argument === '--stale-minutes') {
       index += 1;
       staleAfterMs = Number(args[index] || Number.NaN) * 60_000;
-      if (!(staleAfterMs >= 0)) return undefined;
-    } else if (argument.startsWith('-') || path !== undefined) return undefined;
+      if (!(staleAfterMs >= 0)) return '--stale-minutes is a number of minutes';
+    } else if (argument.startsWith('-')) return `there is no option ${printable(argument)}`;
+    else if (path !== undefined) return 'one database at a time';
     else path = argument.startsWith('sqlite:') ? argument.slice('sqlite:'.length) : argument;
   }
-  return path ? { path, staleAfterMs } : undefined;
+  return path ? { path, staleAfterMs } : 'which database?';
 }
 
 /** A damaged database may hold anything where an id should be. */
@@ -64,9 +66,13 @@ async function inspect(facts: SqliteFacts, staleAfterMs: number): Promise<number
 }
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.some((argument) => argument === '--help' || argument === '-h')) {
+    console.log(USAGE);
+    return 0;
+  }
   const given = readArguments(args);
-  if (!given) {
-    console.error(USAGE);
+  if (typeof given === 'string') {
+    console.error(`${given}\n\n${USAGE}`);
     return 2;
   }
   let facts: SqliteFacts;

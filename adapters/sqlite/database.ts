@@ -82,8 +82,7 @@ export function openConnection(path: string, options: OpenOptions): Connection {
 export function openExistingConnection(path: string, health: Health): Connection {
   let db: BetterSqlite3.Database | undefined;
   try {
-    // SQLite says only "unable to open", whatever the reason.
-    if (!statSync(path).isFile()) throw new SqliteOpenError('UNUSABLE', `this is not a file: ${path}`);
+    requireFile(path);
     db = new BetterSqlite3(path, { fileMustExist: true, timeout: BUSY_AT_START_MS });
     checkMigrated(db);
     configure(db);
@@ -92,6 +91,13 @@ export function openExistingConnection(path: string, health: Health): Connection
     db?.close();
     throw refusal(path, error);
   }
+}
+
+/** SQLite says only "unable to open", whatever the reason. Throws SqliteOpenError. */
+export function requireFile(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new SqliteOpenError('MISSING', `there is no database ${path}`);
+  if (!found.isFile()) throw new SqliteOpenError('UNUSABLE', `this is not a file: ${path}`);
 }
 
 /** One after the other: Node's own `recursive` tries for ever where the parent is there and takes no folder, as in /proc. */

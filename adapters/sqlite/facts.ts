@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Owner } from '../../core/principal.ts';
 import type {
@@ -16,7 +15,7 @@ import type {
 import { bookFacts } from './book-facts.ts';
 import { present } from './column-values.ts';
 import { integrityDamage, laneDamage, orphanDamage, schemaDamage } from './damage.ts';
-import { refusal } from './database.ts';
+import { refusal, requireFile } from './database.ts';
 import { HELD_MS, MIGRATIONS } from './migrations.ts';
 import { SqliteOpenError } from './open-error.ts';
 
@@ -75,8 +74,7 @@ export interface SqliteFactsOptions {
 export function openSqliteFacts({ path, now }: SqliteFactsOptions): SqliteFacts {
   let db: BetterSqlite3.Database | undefined;
   try {
-    // SQLite says only "unable to open", whatever the reason.
-    if (!statSync(path).isFile()) throw new SqliteOpenError('UNUSABLE', `this is not a file: ${path}`);
+    requireFile(path);
     db = new BetterSqlite3(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     db.exec('begin');
     checkVersion(db, path);

@@ -1,4 +1,5 @@
-export type OpenErrorCode = 'UNUSABLE' | 'CORRUPT' | 'NEWER_SCHEMA' | 'OLDER_SCHEMA';
+/** `MISSING`: of one that has to be there. */
+export type OpenErrorCode = 'MISSING' | 'UNUSABLE' | 'CORRUPT' | 'NEWER_SCHEMA' | 'OLDER_SCHEMA';
 
 /** By the system's or SQLite's code: what whoever started it can do. The first that fits. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [

@@ -1,3 +1,4 @@
+import { nearestName } from '../../core/nearest-name.ts';
 import { type Arguments, type OptionName, UsageError } from './arguments.ts';
 import { audit } from './audit.ts';
 import type { Command } from './command.ts';
@@ -18,6 +19,9 @@ const COMMANDS: Readonly<Record<string, Command | Readonly<Record<string, Comman
 const EVERYWHERE: readonly OptionName[] = ['database', 'json', 'help'];
 const OF_ACTS: readonly OptionName[] = ['as', 'reason'];
 
+/** Edits between what was said and what was probably meant. */
+const SLIP = 2;
+
 interface Found {
   readonly command: Command;
   /** What is left behind its name. */
@@ -37,14 +41,22 @@ export function findCommand(args: Arguments): Found {
   const [noun, verb] = args.words;
   if (noun === undefined) throw new UsageError('what is to be done?');
   const entry = own(COMMANDS, noun);
-  if (!entry) throw new UsageError(`there is no ${noun}: say ${Object.keys(COMMANDS).join(', ')}`);
+  if (!entry) throw new UsageError(`there is no ${noun}: ${instead(noun, Object.keys(COMMANDS), verb)}`);
   if (isCommand(entry)) return checked(noun, entry, { ...args, words: args.words.slice(1) });
   const command = own(entry, verb ?? '');
   if (!command) {
-    const verbs = Object.keys(entry).join(', ');
-    throw new UsageError(verb === undefined ? `${noun}: say ${verbs}` : `${noun} has no ${verb}: say ${verbs}`);
+    const verbs = Object.keys(entry);
+    throw new UsageError(
+      verb === undefined ? `${noun}: say ${verbs.join(', ')}` : `${noun} has no ${verb}: ${instead(verb, verbs)}`,
+    );
   }
   return checked(`${noun} ${verb}`, command, { ...args, words: args.words.slice(2) });
+}
+
+function instead(word: string, known: readonly string[], rest?: string): string {
+  const { candidate, distance } = nearestName(word, known);
+  if (distance > SLIP) return `say ${known.join(', ')}`;
+  return `did you mean ${[candidate, ...(rest === undefined ? [] : [rest])].join(' ')}?`;
 }
 
 function checked(name: string, command: Command, args: Arguments): Found {

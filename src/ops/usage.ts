@@ -36,5 +36,5 @@ Everywhere:
   --reason <text>     why, for the audit. Names no person: the audit is never erased
 
 It works beside running services and changes nothing of them but the database.
-Exit: 0 done, 1 refused or not possible, 64 wrong usage, 78 wrong configuration.
+Exit: 0 done, 1 refused or not possible, 64 wrong usage, 78 wrong configuration or no database there.
 `;

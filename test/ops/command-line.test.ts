@@ -77,12 +77,12 @@ describe('npm run ops', () => {
     assert.doesNotMatch(wrong.err, /hunter2/);
   });
 
-  test('ops: a database that is not there is not made: exit 1 and why', async (t) => {
+  test('ops: a database that is not there is not made: exit 78, which and how it is named', async (t) => {
     const directory = tempDir(t);
     const missing = join(directory, 'typo.db');
     const { code, out, err } = await runOps({ directory }, 'runner', 'pause', '--database', missing);
-    assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /typo\.db/);
+    assert.deepEqual([code, out], [78, '']);
+    assert.match(err, /^there is no database .*typo\.db; name it with --database <file> or in DATABASE_URL\n$/);
     assert.doesNotMatch(err, /\n\s+at /, 'no stack');
     assert.equal(existsSync(missing), false);
   });
@@ -116,6 +116,9 @@ describe('npm run ops', () => {
       [['frob'], /there is no frob: say executions, tasks, tenants, erase, runner, audit/],
       [['tasks'], /tasks: say list, show, cancel/],
       [['tasks', 'frob'], /tasks has no frob/],
+      [['task', 'show', 'x'], /there is no task: did you mean tasks show\?/],
+      [['audti'], /there is no audti: did you mean audit\?/],
+      [['tasks', 'shwo'], /tasks has no shwo: did you mean show\?/],
       [['constructor'], /there is no constructor/],
       [['tasks', 'show'], /tasks show needs <task>/],
       [['tasks', 'show', ' '], /blank/],

@@ -145,11 +145,25 @@ describe('npm run verify', () => {
     assert.match(older.err, /of an older program/);
   });
 
-  it('wrong arguments: exit 2 and how it is used', async () => {
-    for (const args of [[], ['a', 'b'], ['--what'], ['a', '--stale-minutes'], ['a', '--stale-minutes', 'x']]) {
+  it('wrong arguments: exit 2, what is wrong and how it is used', async () => {
+    for (const [args, wrong] of [
+      [[], 'which database?'],
+      [['a', 'b'], 'one database at a time'],
+      [['--what'], 'there is no option --what'],
+      [['a', '--stale-minutes'], '--stale-minutes is a number of minutes'],
+      [['a', '--stale-minutes', 'x'], '--stale-minutes is a number of minutes'],
+    ] as const) {
       const { code, err } = await run(...args);
       assert.equal(code, 2);
-      assert.match(err, /^usage: npm run verify/);
+      assert.ok(err.startsWith(`${wrong}\n\nusage: npm run verify`), err);
+    }
+  });
+
+  it('--help: exit 0 and how it is used, whatever else is said', async () => {
+    for (const args of [['--help'], ['-h'], ['a', '--bogus', '--help']]) {
+      const { code, out, err } = await run(...args);
+      assert.deepEqual([code, err], [0, '']);
+      assert.match(out, /^usage: npm run verify/);
     }
   });
 });

@@ -20,6 +20,7 @@ import { interpreterFor, PEERS, type Peer } from './peers.ts';
  * Agents of 0.3 look for a card of 0.3 and cannot be told to ask for it, so they meet a service that speaks nothing else.
  */
 
+const SOURCE = 'https://github.com/a2aproject/a2a-itk';
 const PLAY_MS = 900_000;
 const UNKNOWN = 'unknown';
 const TITLES: Readonly<Record<string, string>> = { jsonrpc: 'JSON-RPC', http_json: 'HTTP+JSON', grpc: 'gRPC' };
@@ -111,8 +112,12 @@ async function main(): Promise<number> {
       record: { type: 'boolean', default: false },
     },
   });
-  if (values.itk === undefined) throw new Error('--itk names a checkout of a2aproject/a2a-itk');
-  const checkout = resolve(values.itk);
+  const checkout = resolve(values.itk ?? '');
+  if (values.itk === undefined || !existsSync(checkout)) {
+    const what = values.itk === undefined ? '--itk <checkout> is missing' : `there is no ${checkout}`;
+    console.error(`test:itk: ${what}. Get one: git clone ${SOURCE}; then npm run test:itk -- --itk a2a-itk`);
+    return 2;
+  }
   const asked = await runCommand(['git', '-C', checkout, 'rev-parse', 'HEAD'], { limitMs: 10_000 });
   const revision = asked.code === 0 ? asked.stdout.trim() : UNKNOWN;
   console.log(`interop kit, revision ${revision}`);
