@@ -39,7 +39,7 @@ function shortened(text: string): string {
 /** What an answer with another status than 200 means for the person at this terminal. */
 export function explainStatus(status: number, url: string): string {
   if (status === 401)
-    return 'HTTP 401: the agent does not trust this simulator: compare FORGE_APP_ID, FORGE_JWKS_URL and ROVO_API_HOSTS with what npm run simulator printed; its log says why (rovo.refused)';
+    return 'HTTP 401: the agent does not trust this simulator: compare FORGE_APP_ID, FORGE_JWKS_URL and ROVO_API_HOSTS with what npm run simulator printed; its log says why (rovo.refused). A simulator that has just been started has a new key, which this service looks for 30 s after its last look';
   if (status === 403) return 'HTTP 403: the agent, or something in front of it, forbids the call';
   if (status === 404)
     return `HTTP 404: no agent at this path (${url}); is it …/rovo/a2a, and is FORGE_APP_ID set there?`;
