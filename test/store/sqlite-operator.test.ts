@@ -51,7 +51,7 @@ test('openExistingSqliteStore: works beside the store that has the file, each se
 
 test('openExistingSqliteStore: what is not there is not made', async (t) => {
   const folder = join(tempDir(t), 'none');
-  await refused(join(folder, 'store.db'), 'UNUSABLE', /ENOENT/);
+  await refused(join(folder, 'store.db'), 'MISSING', /there is no database/);
   assert.equal(existsSync(folder), false);
   mkdirSync(folder);
   await refused(folder, 'UNUSABLE', /not a file/);
