@@ -11,8 +11,8 @@ export interface Check {
   readonly id: string;
   /** The rule in one line, as the table shows it. */
   readonly rule: string;
-  /** Takes tens of real seconds, most of them whatever the time scale is. */
-  readonly slow?: true;
+  /** Takes tens of real seconds: most do whatever the time scale is, `unscaled` ones only when there is none. */
+  readonly slow?: true | 'unscaled';
   /** Disturbs what others rely on: runs by itself after them, in the order of the list. */
   readonly alone?: true;
   /** Resolves with what was seen. Throws what `fail` or `skip` make, or whatever went wrong. */

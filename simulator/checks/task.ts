@@ -202,6 +202,7 @@ export const TASK_CHECKS: readonly Check[] = [
   {
     id: 'task.sync-limit',
     rule: 'SendMessage is answered within 55 s, work that takes longer goes on',
+    slow: 'unscaled',
     async run({ client, slowItem, atlassian }) {
       const limitMs = atlassian.timeScale.deadline(JIRA_LIMITS.sendMessageMs);
       const invocation = client.assign(slowItem(limitMs * 1.3).key);

@@ -72,7 +72,7 @@ export async function check(args: Arguments, signal: AbortSignal, write: (text: 
     );
     if (!(await waitForAgent(atlassian.client({ url: args.url }), { url: args.url, signal, write }))) return false;
     if (!args.json)
-      write(`It answers. ${args.quick ? '' : 'The slow rows take about a minute (--quick leaves them out).'}\n`);
+      write(`It answers. ${args.quick ? '' : 'The slow rows take about two minutes (--quick leaves them out).'}\n`);
     const rows = await runChecks({
       atlassian,
       url: args.url,
