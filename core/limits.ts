@@ -62,6 +62,7 @@ export const LOAD_LIMITS = {
   requests: 'all',
   'requests-per-principal': 'one',
   bodies: 'all',
+  answers: 'all',
   streams: 'all',
   'streams-per-principal': 'one',
   queue: 'all',

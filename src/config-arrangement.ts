@@ -48,6 +48,7 @@ function limitsOf(values: ConfigValues): Config['limits'] {
     streams: values.MAX_STREAMS,
     streamsPerPrincipal: share('MAX_STREAMS_PER_PRINCIPAL', values.MAX_STREAMS),
     bodiesBytes: values.MAX_BODIES_BYTES,
+    answersBytes: values.MAX_ANSWERS_BYTES,
     queued: values.MAX_QUEUED,
     queuedPerTenant: share('MAX_QUEUED_PER_TENANT', values.MAX_QUEUED),
   };

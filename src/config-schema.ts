@@ -104,6 +104,11 @@ const limits = {
     '134217728',
     'Request bodies that it holds in memory at the same time, all together. One alone always fits.',
   ),
+  MAX_ANSWERS_BYTES: key(
+    value.whole(65_536, 100_000_000_000, 'bytes'),
+    '268435456',
+    'Answers of more than 64 kB that callers have not taken yet, all together. One alone always fits.',
+  ),
   MAX_QUEUED: key(
     value.whole(1, 1_000_000_000),
     String(LIMITS.queueMax),

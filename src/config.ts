@@ -69,6 +69,7 @@ export interface LimitsConfig {
   readonly streams: number;
   readonly streamsPerPrincipal: number;
   readonly bodiesBytes: number;
+  readonly answersBytes: number;
   readonly queued: number;
   readonly queuedPerTenant: number;
 }
@@ -117,10 +118,8 @@ export class ConfigError extends Error {
   readonly exitCode = 78;
 
   constructor(problems: readonly ConfigProblem[]) {
-    const lines = problems.map(({ key, found, set }) => `  ${key}: found ${found}; set ${set}`);
-    super(
-      `The configuration cannot be used:\n${lines.join('\n')}\nEvery setting is explained in docs/configuration.md`,
-    );
+    const lines = problems.map(({ key, found, set }) => `  ${key}: found ${found}; set ${set}`).join('\n');
+    super(`The configuration cannot be used:\n${lines}\nEvery setting is explained in docs/configuration.md`);
     this.problems = problems;
   }
 }

@@ -3,6 +3,7 @@ import type { JsonAnswer } from './answer.ts';
 import type { Session } from './edge.ts';
 import type { WireError } from './error-table.ts';
 import type { StreamSource } from './event-stream.ts';
+import type { Place } from './load-gate.ts';
 
 /*
  * How calls and errors look on the wire. The endpoint knows HTTP and no binding: connections, sizes, times, who may come
@@ -37,8 +38,8 @@ export interface CallRequest {
   readonly session: Session;
   readonly body: Uint8Array;
   readonly signal: AbortSignal;
-  /** Before anything is done for a call that a stream answers. Throws OVERLOADED. */
-  readonly becomeStream: () => void;
+  /** `becomeStream`: before anything is done for a call that a stream answers; `holdAnswer`: once its result is there. */
+  readonly place: Pick<Place, 'becomeStream' | 'holdAnswer'>;
 }
 
 export interface JsonReply {

@@ -174,7 +174,7 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     let outcome: Outcome | undefined;
     try {
       const { session, body, place } = request;
-      const reply = await exchange.perform({ session, body, signal: life.signal, becomeStream: place.becomeStream });
+      const reply = await exchange.perform({ session, body, signal: life.signal, place });
       if ('answer' in reply) await answerJson(context, reply.answer, linger);
       outcome = 'answer' in reply ? reply : await stream(context, reply, { ...request, life });
       return outcome;

@@ -128,6 +128,7 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
           if ('grpc' in performed) return performed;
           if ('results' in performed) throw new TypeError('a stream where there is one answer');
           message = method.encode(performed.result);
+          call.place.holdAnswer(message.length);
           call.outcome = 'ok';
           return undefined;
         });

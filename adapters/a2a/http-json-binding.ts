@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Binding, CallRequest, Exchange, Failure, JsonReply, RequestHead, StreamReply } from './binding.ts';
@@ -42,9 +43,9 @@ export function createHttpJsonBinding(options: {
       if (method === undefined) throw new TypeError(`a route to ${name}`);
       const said = head.method === 'POST' ? bodyParams(request.body) : { params: queryParams(head.query) };
       if ('refused' in said) return { ...refused(said.refused, type), method: name };
-      const { session, signal, becomeStream } = request;
+      const { session, signal, place } = request;
       const answer = await perform({
-        ...{ session, version, name, method, headers: head.headers, signal, becomeStream },
+        ...{ session, version, name, method, headers: head.headers, signal, becomeStream: place.becomeStream },
         params: withPathFields(said.params, route.fields),
       });
       if ('results' in answer) {
@@ -52,6 +53,7 @@ export function createHttpJsonBinding(options: {
       }
       // google.protobuf.Empty is an empty object.
       const json = JSON.stringify(answer.result ?? {});
+      place.holdAnswer(Buffer.byteLength(json));
       return { answer: { status: 200, json, type }, method: name, outcome: 'ok' };
     } catch (error) {
       return { ...failure(error), method: name };

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { JsonAnswer } from './answer.ts';
@@ -49,16 +50,18 @@ export function createJsonRpcBinding(options: {
       if (known === undefined) return { ...refused(id, methodNotFound(edge, version, call), version), method };
       method = call.method;
       legacyStream = version === '0.3' && known.streams === true;
-      const { session, signal, becomeStream } = request;
+      const { session, signal, place } = request;
       const answer = await perform({
-        ...{ session, version, headers, signal, becomeStream },
+        ...{ session, version, headers, signal, becomeStream: place.becomeStream },
         ...{ name: method, method: known, params: call.params },
       });
       if ('results' in answer) {
         const frames = framesOf(answer.results, id);
         return { frames: legacyStream ? withRefusal(frames, failure) : frames, method, failure };
       }
-      return { answer: ok({ jsonrpc: '2.0', id, result: answer.result }), method, outcome: 'ok' };
+      const whole = ok({ jsonrpc: '2.0', id, result: answer.result });
+      place.holdAnswer(Buffer.byteLength(whole.json));
+      return { answer: whole, method, outcome: 'ok' };
     } catch (error) {
       if (!legacyStream) return { ...failure(error), method };
       const refusal = withRefusal({ next: () => Promise.reject(error), close: async () => {} }, failure);

@@ -19,6 +19,8 @@ export interface LoadLimits {
   readonly streamsPerPrincipal: number;
   /** Bytes of bodies that are being read or answered. A single body always has room. */
   readonly bodiesBytes: number;
+  /** Bytes of answers that were not taken yet. A single answer always has room, and so has a small one. */
+  readonly answersBytes: number;
 }
 
 const LOAD_LIMITS: LoadLimits = {
@@ -27,7 +29,11 @@ const LOAD_LIMITS: LoadLimits = {
   streams: 10_000,
   streamsPerPrincipal: 1_000,
   bodiesBytes: 128 * 1_024 * 1_024,
+  answersBytes: 256 * 1_024 * 1_024,
 };
+
+/** Are not counted: the bound on requests is theirs, and large answers of others must not keep a call from its own. */
+const SMALL_ANSWER_BYTES = 65_536;
 
 /**
  * What one call holds. Each method throws OVERLOADED when there is no room, and then holds nothing more than before. Once
@@ -39,6 +45,8 @@ export interface Place {
   holdBody(bytes: number): void;
   /** It is to be answered by a stream. */
   becomeStream(): void;
+  /** Once, when the answer is there and before it goes out. Not for streams, which hold no more than an event. */
+  holdAnswer(bytes: number): void;
   /** The body is not needed any more. */
   dropBody(): void;
   /** Frees all of it. */
@@ -64,6 +72,7 @@ export function createLoadGate(options: {
   const callers = new Map<string, Open>();
   const streamsOf = new Map<string, number>();
   let bodiesBytes = 0;
+  let answersBytes = 0;
 
   function countStreams(edge: string, change: 1 | -1): void {
     const count = (streamsOf.get(edge) ?? 0) + change;
@@ -84,6 +93,7 @@ export function createLoadGate(options: {
       let key: string | undefined;
       let own: Open | undefined;
       let bytes = 0;
+      let answerBytes = 0;
       let left = false;
 
       function dropBody(): void {
@@ -125,11 +135,20 @@ export function createLoadGate(options: {
           kind = 'streams';
           countStreams(edge, 1);
         },
+        holdAnswer(size) {
+          if (left || size <= SMALL_ANSWER_BYTES) return;
+          if (answersBytes > 0 && answersBytes + size > limits.answersBytes) {
+            refuse('answers', 'Too much waits to be taken at the moment', 5_000);
+          }
+          answersBytes += size;
+          answerBytes += size;
+        },
         dropBody,
         leave() {
           if (left) return;
           left = true;
           dropBody();
+          answersBytes -= answerBytes;
           all[kind] -= 1;
           if (kind === 'streams') countStreams(edge, -1);
           if (own === undefined || key === undefined) return;

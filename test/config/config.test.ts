@@ -42,7 +42,8 @@ describe('defaults', () => {
       role: 'all',
       maxBodyBytes: 5_242_880,
       limits: {
-        ...{ connections: 10_000, requests: 2_000, requestsPerPrincipal: 500, bodiesBytes: 134_217_728 },
+        ...{ connections: 10_000, requests: 2_000, requestsPerPrincipal: 500 },
+        ...{ bodiesBytes: 134_217_728, answersBytes: 268_435_456 },
         ...{ streams: 10_000, streamsPerPrincipal: 1_000, queued: 500_000, queuedPerTenant: 10_000 },
       },
       drainMs: 25_000,

@@ -15,13 +15,14 @@ test('limits: each setting is the bound of its name', () => {
     MAX_STREAMS: '4',
     MAX_STREAMS_PER_PRINCIPAL: '5',
     MAX_BODIES_BYTES: '6000',
+    MAX_ANSWERS_BYTES: '70000',
     MAX_QUEUED: '7',
     MAX_QUEUED_PER_TENANT: '8',
     AGENT_CONCURRENCY_PER_TENANT: '9',
   });
   assert.deepEqual(limits, {
     ...{ connections: 1, requests: 2, requestsPerPrincipal: 3, streams: 4, streamsPerPrincipal: 5 },
-    ...{ bodiesBytes: 6_000, queued: 7, queuedPerTenant: 8 },
+    ...{ bodiesBytes: 6_000, answersBytes: 70_000, queued: 7, queuedPerTenant: 8 },
   });
   assert.equal(agent.concurrencyPerTenant, 9);
 });
