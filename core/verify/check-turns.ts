@@ -119,24 +119,14 @@ async function checkSteps(task: TaskFacts, executions: Executions, report: TaskR
 }
 
 async function checkRequests(task: TaskFacts, report: TaskReport): Promise<void> {
-  let count = 0;
   for await (const { messageId, owner, sequence, answer } of task.requests()) {
     const name = `message id ${quoted(messageId)}`;
-    count += 1;
     if (!owner || !task.owner || !sameOwner(owner, task.owner)) report('request', `${name} was sent by somebody else`);
     if (sequence < 1 || sequence > task.sequence) {
       report('request', `${name} points at event ${sequence} of ${task.sequence}`);
     }
     if (answer !== 'task' && answer !== 'message') report('request', `${name} is answered by ${quoted(answer)}`);
   }
-  // Only what an operator started again was sent by nobody.
-  if (count === 0 && !isRetry(task))
-    report('request', 'the id of its first message is not known: a repeat would run again');
-}
-
-function isRetry({ metadataJson }: TaskFacts): boolean {
-  const metadata = metadataJson === undefined ? undefined : parseJson(metadataJson)?.value;
-  return typeof metadata === 'object' && metadata !== null && 'retryOf' in metadata;
 }
 
 export interface TurnCounts {

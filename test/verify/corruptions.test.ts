@@ -225,13 +225,6 @@ const CORRUPTIONS: readonly Corruption[] = [
     says: /points at event 99 of 3/,
   },
   {
-    name: 'a task whose message id was forgotten',
-    sql: 'delete from request where task = :task',
-    story: 'rejected',
-    rules: ['request'],
-    says: /a repeat would run again/,
-  },
-  {
     name: 'a request row that gives one caller the task of another',
     sql: "update request set owner = (select pk from owner where principal = 'bob') where task = :task",
     story: 'stepped',
