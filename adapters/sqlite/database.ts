@@ -182,7 +182,7 @@ function connect(db: BetterSqlite3.Database, path: string, health: Health): Conn
   db.pragma(`busy_timeout = ${BUSY_MS}`);
   // The log is opened with the first read in WAL mode, and its name is looked at from then on.
   db.pragma('user_version');
-  const files = guardFiles(path);
+  const files = guardFiles(path, WAL_BYTES);
   const counters: Counters = { commits: 0, statements: 0, rowsWritten: 0 };
   const prepared: string[] = [];
 
