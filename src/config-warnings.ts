@@ -66,7 +66,7 @@ function withoutEffect({ values, given }: Readings): string[] {
   }
   for (const [share, whole] of SHARES) {
     const [part = 0, all = 0] = [values[share], values[whole]];
-    if (given(share) && part >= all && part > 0) warnings.push(`${share} has no effect while ${whole} is ${all}`);
+    if (given(share) && part > all) warnings.push(`${share} has no effect while ${whole} is ${all}`);
   }
   if (!given('FORGE_APP_ID')) {
     for (const key of keys.filter((name) => /^(ROVO_|FORGE_)/.test(name))) {

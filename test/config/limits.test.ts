@@ -61,10 +61,3 @@ test('limits: none may be nothing', () => {
     );
   }
 });
-
-test('limits: a share of the slots that is all of them is warned of', () => {
-  const warned = (share: string) => loadConfig({ ...EDGE, AGENT_CONCURRENCY_PER_TENANT: share }).warnings;
-  assert.match(warned('16').join(), /AGENT_CONCURRENCY_PER_TENANT has no effect while AGENT_CONCURRENCY is 16/);
-  assert.deepEqual(warned('15'), []);
-  assert.deepEqual(loadConfig(EDGE).warnings, []);
-});
