@@ -3,21 +3,25 @@ import type { Connection, Query } from './database.ts';
 import type { ClaimableRow } from './executions.ts';
 
 /*
- * Whose turn it is. A lane is what one tenant has waiting and running for one agent; the next turn is that of the lane with
- * the fewest running turns, among equals of the one that was served longest ago, and within a lane the oldest. So a
- * tenant with nothing running waits for at most one claim of each other tenant, however much those have waiting. What it
- * costs to find out grows with the lanes that have work, up to the size of a claim, and with no backlog.
+ * Whose turn it is. A lane is what one tenant has waiting and running for one agent; the next turn is that of the lane that
+ * is due first, and within a lane the oldest. A lane is due RUNNING_WEIGHT claims later for each of its running turns than it
+ * was served, so few running turns come first, but claims of others count against them. Whoever is served while a lane
+ * waits gets behind it after RUNNING_WEIGHT claims for each running turn of that lane, at once if it has none: then it
+ * waits for at most one claim of each other tenant, however much those have waiting. What it costs to find out grows with
+ * the lanes that have work, up to the size of a claim, and with no backlog.
  *
  * A turn whose lease ran out does not count as running: its process is gone, and it waits like the others.
  */
 
+/** Among as many tenants the fewest running turns are next. The column `due` is made with it: see its migration. */
+const RUNNING_WEIGHT = 32;
 const OPEN_LANE = `coalesce(n.status, 'active') = 'active'
     and not exists (select 1 from tenant_pause p where p.tenant = l.tenant)
     and not exists (select 1 from runner_pause where id = 1)`;
 const SELECT_WAITING = `select l.pk, l.tenant, l.running, l.served
   from lane l indexed by lane_next left join tenant n on n.id = l.tenant
-  where l.agent = ? and l.waiting > 0 and l.tenant <> '' and (l.running, l.served, l.pk) > (?, ?, ?) and ${OPEN_LANE}
-  order by l.running, l.served, l.pk limit ?`;
+  where l.agent = ? and l.waiting > 0 and l.tenant <> '' and (l.due, l.pk) > (?, ?) and ${OPEN_LANE}
+  order by l.due, l.pk limit ?`;
 /** Worker by worker, because one index for heartbeats and for this is a page less in every claim: see the migration. */
 const SELECT_LOST = `with recursive worker (id) as (
     select min(lease_owner) from execution indexed by execution_leased where lease_owner is not null
@@ -83,13 +87,16 @@ export interface Lanes {
 
 type LaneKey = Pick<Lane, 'running' | 'served' | 'pk'>;
 
+function due({ running, served }: LaneKey): number {
+  return served + RUNNING_WEIGHT * running;
+}
+
 function isBefore(a: LaneKey, b: LaneKey): boolean {
-  if (a.running !== b.running) return a.running < b.running;
-  return a.served === b.served ? a.pk < b.pk : a.served < b.served;
+  return due(a) === due(b) ? a.pk < b.pk : due(a) < due(b);
 }
 
 export function createLanes(connection: Connection): Lanes {
-  const selectWaiting: Query<[agent: string, running: number, served: number, pk: number, limit: number], LaneRow> =
+  const selectWaiting: Query<[agent: string, due: number, pk: number, limit: number], LaneRow> =
     connection.prepare(SELECT_WAITING);
   const selectLost: Query<[now: number, agent: string], LaneRow> = connection.prepare(SELECT_LOST);
   const selectClaimable: Query<[lane: number, now: number, again: number, limit: number], ClaimableRow> =
@@ -116,7 +123,7 @@ export function createLanes(connection: Connection): Lanes {
     }
 
     function readOn(after: LaneKey): void {
-      const page = selectWaiting.all(agent, after.running, after.served, after.pk, limit);
+      const page = selectWaiting.all(agent, due(after), after.pk, limit);
       for (const row of page) add(row);
       read = page.length < limit ? undefined : page.at(-1);
     }

@@ -1,3 +1,4 @@
+import { DUE_DOWN, DUE_UP } from './migration-due.ts';
 import { ENDED_DOWN, ENDED_UP } from './migration-ended.ts';
 import { LANES_DOWN, LANES_UP } from './migration-lanes.ts';
 
@@ -290,4 +291,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'push-configs', breaking: false, up: PUSH_CONFIGS_UP, down: PUSH_CONFIGS_DOWN },
   { version: 5, name: 'lanes', breaking: false, up: LANES_UP, down: LANES_DOWN },
   { version: 6, name: 'ended', breaking: false, up: ENDED_UP, down: ENDED_DOWN },
+  { version: 7, name: 'due', breaking: false, up: DUE_UP, down: DUE_DOWN },
 ];

@@ -322,9 +322,9 @@ export interface TaskStore {
 
   /**
    * Leases open executions of active tenants: available, not leased or with a lease that ran out, whose task has no
-   * live lease and no older open execution. Tenants take turns: next is the one with the fewest running turns of this
-   * agent (at all workers, those with a lease that ran out not among them), of equals the one that was served longest
-   * ago; of one tenant's turns the oldest. Ends before the turn that would bring the messages that it reads above
+   * live lease and no older open execution. Tenants take turns: next is the one that was served longest ago, where
+   * each running turn of this agent (at all workers, those with a lease that ran out not among them) counts as 32
+   * claims; of one tenant's turns the oldest. Ends before the turn that would bring the messages that it reads above
    * LIMITS.claimBytes, with one turn at least; what it leaves then is notified (`work`). `begin` may change each task in the same commit (it sets
    * WORKING); attempt is then already counted.
    */

@@ -55,6 +55,20 @@ export function fairnessContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(ids(await claim(subject, 'worker-2', 6)), ['b1', 'c1', 'b2', 'c2', 'b3', 'a5']);
   });
 
+  test(`${label} fairness: a tenant with running turns waits for no more claims than 32 for each and one of each other`, async (t) => {
+    for (const running of [1, 2]) {
+      const subject = await open(t);
+      await queue(subject, 'slow', running + 1);
+      await claim(subject, 'worker-1', running);
+      const others = ['a', 'b', 'c', 'd', 'e'];
+      for (const other of others) await queue(subject, other, 20);
+      let claims = 1;
+      for (; (await runOne(subject, 'worker-2')) !== `slow${running + 1}`; claims += 1);
+      assert(claims > 16, `${claims}: few running turns come first`);
+      assert(claims <= 32 * running + others.length + 1, `${claims} with ${running} running`);
+    }
+  });
+
   test(`${label} fairness: one claim of many goes round the tenants, oldest first within each`, async (t) => {
     const subject = await open(t);
     await queue(subject, 'a', 5);

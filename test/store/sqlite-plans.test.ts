@@ -60,10 +60,7 @@ test('a claim: goes by lanes and within a lane by age, each in the order of an i
   const db = new BetterSqlite3(path);
   t.after(() => db.close());
   const claims = [
-    [
-      /^select l\.pk.* order by l\.running/s,
-      /^SEARCH l USING INDEX lane_next \(agent=\? AND \(running,served\)>\(\?,\?\)\)$/,
-    ],
+    [/^select l\.pk.* order by l\.due/s, /^SEARCH l USING INDEX lane_next \(agent=\? AND due>\?\)$/],
     [/^select e\.task.*where e\.lane = \?/s, /^SEARCH e USING INDEX execution_lane \(lane=\? AND claimable_at<\?\)$/],
   ] as const;
   for (const [which, search] of claims) {
