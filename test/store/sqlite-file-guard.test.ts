@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs, { renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import BetterSqlite3 from 'better-sqlite3';
 import { guardFiles } from '../../adapters/sqlite/file-guard.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { accept } from './scenario.ts';
+import { openSqliteSubject } from './sqlite-subject.ts';
 
 const LIMIT = 64 * 1024 * 1024;
 const ROW = 'x'.repeat(3_000);
@@ -193,4 +199,32 @@ test('files: each one that is moved away is missed, before a commit and after it
     renameSync(`${on.path}.away`, on.path + end);
     assert.deepEqual(on.commit(2), []);
   }
+});
+
+test('SqliteStore: another process empties the log again and again: every write is answered', async (t) => {
+  const subject = await openSqliteSubject(t);
+  const program = fileURLToPath(new URL('./truncating-child.js', import.meta.url));
+  const child = spawn(process.execPath, [program, subject.path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  let emptied = 0;
+  createInterface({ input: child.stdout }).on('line', () => {
+    emptied += 1;
+  });
+  let written = 0;
+  for (; emptied < 10; written += 1) {
+    let answered = false;
+    const writing = accept(subject, { id: `t${written}` }).finally(() => {
+      answered = true;
+    });
+    // One that finds the file locked waits by the clock.
+    while (!answered) {
+      await new Promise((resolve) => setImmediate(resolve));
+      subject.advance(10);
+    }
+    await writing;
+  }
+  child.stdin.end();
+  assert.deepEqual(await exited, [0, null]);
+  assert.equal((await subject.store.backlog()).waiting, written);
 });
