@@ -19,7 +19,7 @@ export const JIRA_LIMITS = {
 } as const;
 
 /** A scaled deadline is never shorter: the scheduling of two real processes does not scale. */
-export const MIN_SCALED_DEADLINE_MS = 2_000;
+export const MIN_SCALED_DEADLINE_MS = 1_000;
 /** Nor is a scaled pause between two polls. */
 export const MIN_SCALED_POLL_MS = 50;
 
@@ -27,7 +27,7 @@ export interface TimeScale {
   readonly factor: number;
   /** A pause: shrinks without a floor. */
   wait(ms: number): number;
-  /** A limit on somebody else: shrinks to MIN_SCALED_DEADLINE_MS at the least. */
+  /** A limit on somebody else: shrinks to a second at the least. */
   deadline(ms: number): number;
 }
 
