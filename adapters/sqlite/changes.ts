@@ -134,6 +134,8 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     }
     const after = { ...held, record };
     writeChildren(after, { before, change }, tx);
+    const [from, to] = [before.status.state, record.status.state];
+    if (from !== to) tx.moved({ taskId: record.id, contextId: record.contextId, owner: record.owner, from, to });
     return after;
   }
 

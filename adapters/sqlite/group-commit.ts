@@ -1,5 +1,6 @@
 import type { DomainError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { Transition } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
 import type { Connection } from './database.ts';
@@ -33,20 +34,24 @@ export interface Transaction {
   notify(topic: string): void;
   /** For a change that concerns more topics than it is worth naming. */
   notifyAll(): void;
+  /** The same for a task that came to another state: whoever wrote it hears of it. */
+  moved(transition: Transition): void;
 }
 
 export interface GroupCommit {
   /**
    * Runs it inside a transaction, or again inside another one when the first is rolled back. It must be synchronous and
-   * must not catch what the database throws.
+   * must not catch what the database throws. `moved` hears of its transitions after the commit.
    */
-  run<T>(operation: (transaction: Transaction) => T): Promise<T>;
+  run<T>(operation: (transaction: Transaction) => T, moved?: (transition: Transition) => void): Promise<T>;
   /** Commits what waits; later operations reject. */
   close(): void;
 }
 
 interface Entry {
   execute(transaction: Transaction): void;
+  /** Of its last run. */
+  transitions: readonly Transition[];
   succeed(): void;
   fail(error: unknown): void;
 }
@@ -86,20 +91,28 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   let locked = false;
   let stopPause: (() => void) | undefined;
 
-  function enqueue<T>(operation: (transaction: Transaction) => T): Promise<T> {
+  function enqueue<T>(
+    operation: (transaction: Transaction) => T,
+    moved?: (transition: Transition) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       if (closed || health.lost || queue.length >= QUEUE_MAX) {
         reject(closed ? unavailable('closed') : health.refused('locked'));
         return;
       }
       let value: T;
-      queue.push({
+      const entry: Entry = {
+        transitions: [],
         execute(transaction) {
           value = operation(transaction);
         },
-        succeed: () => resolve(value),
+        succeed() {
+          if (moved) for (const transition of entry.transitions) moved(transition);
+          resolve(value);
+        },
         fail: reject,
-      });
+      };
+      queue.push(entry);
       schedule();
     });
   }
@@ -235,6 +248,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function run(entry: Entry, hints: Hints): void {
     const topics: string[] = [];
+    const transitions: Transition[] = [];
     let all = false;
     entry.execute({
       now: clock.now(),
@@ -242,7 +256,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       notifyAll: () => {
         all = true;
       },
+      moved: (transition) => transitions.push(transition),
     });
+    entry.transitions = transitions;
     for (const topic of topics) hints.topics.add(topic);
     hints.all ||= all;
   }

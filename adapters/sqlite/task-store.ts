@@ -178,7 +178,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   return {
     ...reads,
 
-    accept: (request, decide) => writes.run((tx) => accept(request, decide, tx)),
+    accept: (request, decide) => writes.run((tx) => accept(request, decide, tx), decide.moved),
 
     update: (request, decide) =>
       writes.run((tx) => {
@@ -190,7 +190,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const alone = !change?.executions && open.length <= 1;
         const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal, pendingAfter) : [];
         return { record: after.record, changed: change !== undefined, pending };
-      }),
+      }, decide.moved),
 
     claim: (request, begin) =>
       writes.run((tx) => {
@@ -209,7 +209,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         for (let row = next(); row; row = next()) {
           const { held, open, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
           const change = begin(viewOf(held, open, { now: tx.now }), execution);
-          const { record } = change ? changes.apply({ ...held, open }, change, tx) : held;
+          const turn = { ordinal: row.ordinal, attempt, ...(row.trace === null ? {} : { trace: row.trace }) };
+          const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ ...transition, turn }) };
+          const { record } = change ? changes.apply({ ...held, open }, change, begun) : held;
           const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
           if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;
           const alone = open.length === 1 && !change?.executions;
@@ -227,7 +229,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           });
         }
         return claimed;
-      }),
+      }, begin.moved),
 
     heartbeat: (worker, leaseMs, options) =>
       writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs }, options?.only)),
@@ -260,7 +262,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           resumed.push(held.record.id);
         }
         return { stored, resumed };
-      });
+      }, resume.moved);
     },
 
     sweepCredentials: () =>

@@ -24,7 +24,7 @@ export interface ArtifactCommand {
 /**
  * One artifact update, as rows and as events that fit a frame. A rerun's first chunk replaces what the lost attempt
  * wrote, whatever `append` says; a first chunk never goes out as an append, because clients ignore an append to an
- * artifact that they have not seen. Throws TASK_FULL.
+ * artifact that they have not seen. Throws when the task is full.
  */
 export function decideArtifact(view: TaskView, writer: Writer, command: ArtifactCommand): Change {
   roomForEvents(view);

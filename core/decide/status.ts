@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts';
+import { DomainError, isDomainError } from '../errors.ts';
 import type { EventBody } from '../event.ts';
 import { smallStatusUpdate } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
@@ -43,12 +43,16 @@ export function statusEvent(record: TaskRecord, status: TaskStatus, metadata?: J
   });
 }
 
-/** Made once, so that whoever drives an agent can tell it from everything else. */
-export const TASK_FULL = new DomainError('UNSUPPORTED_OPERATION', 'The task has as many events as it may have');
+const FULL = 'The task has as many events as it may have';
+
+/** Tells it from everything else that ends a turn, also when it was thrown in another thread. */
+export function isTaskFull(error: unknown): boolean {
+  return isDomainError(error, 'UNSUPPORTED_OPERATION') && error.message === FULL;
+}
 
 /** An agent that never stops reporting would fill the disk until its deadline. What ends a task always has room. */
 export function roomForEvents({ record }: TaskView): void {
-  if (record.sequence >= LIMITS.eventsMax) throw TASK_FULL;
+  if (record.sequence >= LIMITS.eventsMax) throw new DomainError('UNSUPPORTED_OPERATION', FULL);
 }
 
 /** Ends every open execution but `except`. */

@@ -26,7 +26,7 @@ export function closeTaken(view: TaskView, writer: Writer, taken: readonly numbe
     .map((ordinal) => ({ close: ordinal, outcome: 'done', takenBy: writer.ordinal }) as const);
 }
 
-/** The agent is at work; `saying` is shown to people. Throws TASK_FULL. */
+/** The agent is at work; `saying` is shown to people. Throws when the task is full. */
 export function decideProgress(view: TaskView, saying: Saying | undefined, said?: JsonObject): Change {
   roomForEvents(view);
   const metadata = nextMetadata(view.record, said);

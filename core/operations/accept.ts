@@ -1,5 +1,5 @@
 import { canonicalMessage } from '../decide/fingerprint.ts';
-import { decideSend } from '../decide/send.ts';
+import { rule } from '../decide/rules.ts';
 import { isDomainError } from '../errors.ts';
 import { observeStore } from '../observed-store.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
@@ -25,8 +25,9 @@ export async function acceptMessage(
     const trace = span.traceparent ?? caller.trace;
     const fields = { ...said, trace };
     const { accept } = observeStore(deps.store, { telemetry, fields });
-    const result = await accept(request, (view) =>
-      decideSend(view, {
+    const result = await accept(
+      request,
+      rule('send', {
         message,
         fingerprint,
         policy: edge.contextPolicy,

@@ -1,4 +1,4 @@
-import { decideCancel } from '../decide/end.ts';
+import { rule } from '../decide/rules.ts';
 import { taskNotFound } from '../errors.ts';
 import { observeStore } from '../observed-store.ts';
 import type { Caller } from '../principal.ts';
@@ -15,7 +15,7 @@ export async function cancelTask(deps: OperationDeps, caller: Caller, taskId: st
   const { telemetry } = deps;
   const fields = { ...callFields(caller), trace: caller.trace };
   const { update } = observeStore(deps.store, { telemetry, fields });
-  const { changed } = await update({ taskId, owner }, (view) => decideCancel(view));
+  const { changed } = await update({ taskId, owner }, rule('cancel', undefined));
   if (changed) telemetry.event('info', 'task.canceled', { taskId, ...fields });
   const snapshot = await deps.store.read(owner, taskId, { artifacts: true });
   if (!snapshot) throw taskNotFound();

@@ -1,4 +1,4 @@
-import { decideResume } from '../decide/end.ts';
+import { rule } from '../decide/rules.ts';
 import { observeStore } from '../observed-store.ts';
 import type { Credential } from '../ports/vault.ts';
 import type { Caller } from '../principal.ts';
@@ -16,6 +16,6 @@ export async function renewUserToken(deps: OperationDeps, caller: Caller, held?:
   const credential = held ?? (await deps.vault.hold(subject, caller.userToken));
   const fields = { ...callFields(caller), trace: caller.trace };
   const { renewCredential } = observeStore(deps.store, { telemetry, fields });
-  const { resumed } = await renewCredential(subject, credential, (view) => decideResume(view, credential.hash));
+  const { resumed } = await renewCredential(subject, credential, rule('resume', { tokenHash: credential.hash }));
   for (const taskId of resumed) telemetry.event('info', 'task.resumed', { taskId, ...fields });
 }

@@ -8,8 +8,9 @@ import type { Credential, CredentialSubject } from './vault.ts';
 
 /*
  * The durable store. Rules are not in it: `accept`, `update`, `claim` and `renewCredential` call a pure decide function
- * inside their transaction and write what it returns, or nothing when it throws (the rejection is the very error that
- * decide threw). It may be called again, when the transaction is rolled back and another one is tried.
+ * inside their transaction and write what it returns, or nothing when it throws (the rejection is the error that decide
+ * threw, or its equal when that was in another thread). It may be called again, when the transaction is rolled back and
+ * another one is tried.
  * Every promise resolves after the commit. `now` is the store's own clock: callers pass durations.
  * A store that cannot answer rejects with DomainError STORE_UNAVAILABLE.
  *
@@ -21,6 +22,31 @@ import type { Credential, CredentialSubject } from './vault.ts';
  * An *execution* is the outbox row of a turn. Its outcomes: `open` waits or runs; `done` was answered; `dead` failed
  * for good and waits for an operator; `closed` was never run (canceled, or its message was taken by another turn).
  */
+
+/** What a decide function was made of: its name among the rules (core/decide/rules.ts) and plain data. */
+export interface RuleCall {
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/** A commit brought a task to another state. */
+export interface Transition {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly owner: Owner;
+  readonly from: TaskState;
+  readonly to: TaskState;
+  /** Of a claim: the turn that begins. */
+  readonly turn?: { readonly ordinal: number; readonly attempt: number; readonly trace?: string };
+}
+
+export interface Decide<View extends readonly unknown[], Result> {
+  (...view: View): Result;
+  /** A store that runs in another thread makes the function anew from this, and takes none without. */
+  readonly rule?: RuleCall;
+  /** Hears, after the commit and before the promise resolves, of every task that was there before and changed its state. */
+  readonly moved?: (transition: Transition) => void;
+}
 
 export type ExecutionOutcome = 'open' | 'done' | 'dead' | 'closed';
 
@@ -305,9 +331,9 @@ export interface ListPage {
 }
 
 export interface TaskStore {
-  accept(request: AcceptRequest, decide: (view: AcceptView) => AcceptDecision): Promise<Accepted>;
+  accept(request: AcceptRequest, decide: Decide<[view: AcceptView], AcceptDecision>): Promise<Accepted>;
   /** Undefined from decide writes nothing. */
-  update(request: UpdateRequest, decide: (view: TaskView) => Change | undefined): Promise<Updated>;
+  update(request: UpdateRequest, decide: Decide<[view: TaskView], Change | undefined>): Promise<Updated>;
 
   /** One read: the record and what hangs on it belong to the same commit. */
   read(owner: Owner, taskId: string, options: ReadOptions): Promise<Snapshot | undefined>;
@@ -330,7 +356,7 @@ export interface TaskStore {
    */
   claim(
     request: ClaimRequest,
-    begin: (view: TaskView, execution: ExecutionRecord) => Change | undefined,
+    begin: Decide<[view: TaskView, execution: ExecutionRecord], Change | undefined>,
   ): Promise<readonly Claimed[]>;
   /** Extends the leases that the worker still holds and answers them; `only` those of these keys (fenceKey), if given. */
   heartbeat(
@@ -355,7 +381,7 @@ export interface TaskStore {
   renewCredential(
     subject: CredentialSubject,
     credential: Credential,
-    resume: (view: TaskView) => Change | undefined,
+    resume: Decide<[view: TaskView], Change | undefined>,
   ): Promise<{ readonly stored: boolean; readonly resumed: readonly string[] }>;
   /** Deletes expired credentials and answers the hashes of the others. */
   sweepCredentials(): Promise<ReadonlySet<string>>;

@@ -1,4 +1,4 @@
-import { decideExpire } from '../decide/end.ts';
+import { rule } from '../decide/rules.ts';
 import { isDomainError } from '../errors.ts';
 import { observeStore } from '../observed-store.ts';
 import { type Clock, type Ids, pause } from '../ports/clock.ts';
@@ -51,7 +51,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function expire(): Promise<void> {
     for (const taskId of await store.due(BATCH)) {
       try {
-        const { changed } = await update({ taskId }, (view) => decideExpire(view, deps.ids.next()));
+        const { changed } = await update({ taskId }, rule('expire', { messageId: deps.ids.next() }));
         if (changed) telemetry.event('info', 'task.expired', { taskId });
       } catch (error) {
         if (isDomainError(error, 'STORE_UNAVAILABLE')) throw error;

@@ -1,4 +1,4 @@
-import { decideBegin } from '../decide/end.ts';
+import { rule } from '../decide/rules.ts';
 import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { observeStore } from '../observed-store.ts';
@@ -117,8 +117,9 @@ export function createRunner(deps: RunnerDeps): Runner {
         if (turns.size > 0 && clock.now() - beatenAt > leaseMs / 2) await beat();
         const claimed =
           limit > 0
-            ? await claim({ agent: deps.agentId, worker, leaseMs, limit, ...shares() }, (view) =>
-                decideBegin(view, deps.ids.next()),
+            ? await claim(
+                { agent: deps.agentId, worker, leaseMs, limit, ...shares() },
+                rule('begin', { idPrefix: deps.ids.next() }),
               )
             : [];
         for (const one of claimed) begin(one);

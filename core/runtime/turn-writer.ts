@@ -1,19 +1,11 @@
-import { decideArtifact, type Writer } from '../decide/artifact.ts';
+import type { Writer } from '../decide/artifact.ts';
+import { rule } from '../decide/rules.ts';
 import type { Saying } from '../decide/status.ts';
-import {
-  closeTaken,
-  decideEnd,
-  decideFail,
-  decideGiveBack,
-  decidePark,
-  decideProgress,
-  type EndCommand,
-  type ParkCommand,
-} from '../decide/turn.ts';
+import type { EndCommand, ParkCommand } from '../decide/turn.ts';
 import type { Json, JsonObject, Message } from '../message.ts';
 import type { ObservedStore } from '../observed-store.ts';
 import type { Clock, Digest } from '../ports/clock.ts';
-import type { Change, Claimed, PendingMessage, TaskView, UpdateRequest } from '../ports/task-store.ts';
+import type { Change, Claimed, Decide, PendingMessage, TaskView, UpdateRequest } from '../ports/task-store.ts';
 import { checkStepKey, checkStepResult } from './agent-update.ts';
 import { type Chunk, createChunkBuffer, plainText } from './chunk-buffer.ts';
 import { patiently } from './patience.ts';
@@ -91,12 +83,14 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
 
   const asked = (): UpdateRequest => ({ taskId: fence.taskId, fence, pendingAfter: newest });
 
+  /** `make` gets what the inbox handed over until now, which this commit closes. */
   async function commit(
-    decide: (view: TaskView, taken: readonly number[]) => Change | undefined,
+    make: (handed: readonly number[]) => Decide<[view: TaskView], Change | undefined>,
     request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
   ): Promise<void> {
     const handed = [...taken];
-    const updated = await patient(() => store.update({ ...asked(), ...request }, (view) => decide(view, handed)));
+    const decide = make(handed);
+    const updated = await patient(() => store.update({ ...asked(), ...request }, decide));
     // A look without a change has closed nothing.
     if (updated.changed) for (const ordinal of handed) taken.delete(ordinal);
     deliver(updated.pending);
@@ -106,17 +100,12 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     const { artifactId } = chunk.artifact;
     const before = written.get(artifactId);
     const plain = plainText(chunk);
-    await commit(
-      (view, handed) => {
-        const change = decideArtifact(view, writer, {
-          ...chunk,
-          first: before === undefined,
-          joinsPrevious: chunk.append && !!before && !!plain && before.mediaType === plain.mediaType,
-        });
-        return handed.length > 0 ? { ...change, executions: closeTaken(view, writer, handed) } : change;
-      },
-      { artifactIds: [artifactId] },
-    );
+    const command = {
+      ...chunk,
+      first: before === undefined,
+      joinsPrevious: chunk.append && !!before && !!plain && before.mediaType === plain.mediaType,
+    };
+    await commit((taken) => rule('chunk', { writer, taken, command }), { artifactIds: [artifactId] });
     written.set(artifactId, plain && !chunk.lastChunk ? { mediaType: plain.mediaType } : null);
   }
 
@@ -140,7 +129,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     });
 
   const fail = (saying: Saying, error: string, request?: typeof atEnd): Promise<void> =>
-    ended((view, handed) => decideFail(view, writer, { saying, error, taken: handed }), request);
+    ended((taken) => rule('fail', { writer, command: { saying, error, taken } }), request);
 
   return {
     inbox: () => {
@@ -154,10 +143,9 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     },
     progress: (saying, metadata) =>
       flushed(() =>
-        commit((view, handed) => ({
-          ...decideProgress(view, saying, metadata),
-          executions: closeTaken(view, writer, handed),
-        })),
+        commit((taken) =>
+          rule('progress', { writer, taken, ...(saying && { saying }), ...(metadata && { metadata }) }),
+        ),
       ),
     chunk: (chunk) =>
       serially(async () => {
@@ -170,14 +158,14 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       return buffer.waiting;
     },
     end: (command) =>
-      ended((view, handed) => {
+      ended((taken) => {
         const left = waiting.map(({ ordinal }) => ordinal);
-        return decideEnd(view, writer, { ...command, taken: handed, left });
+        return rule('end', { writer, command: { ...command, taken, left } });
       }, atEnd),
     fail: (saying, error) => fail(saying, error, atEnd),
     giveUp: (saying, error) => fail(saying, error),
-    park: (command) => ended((view, handed) => decidePark(view, writer, { ...command, taken: handed })),
-    giveBack: () => ended((view, handed) => decideGiveBack(view, writer, handed)),
+    park: (command) => ended((taken) => rule('park', { writer, command: { ...command, taken } })),
+    giveBack: () => ended((taken) => rule('giveBack', { writer, taken })),
     step: async (key, effect) => {
       checkStepKey(key);
       await serially(flush);
@@ -191,7 +179,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       // What the agent wants to commit must not wait behind looks that pile up while the store is away.
       looking ??= serially(async () => {
         looking = undefined;
-        if (!over) deliver((await store.update(asked(), () => undefined)).pending);
+        if (!over) deliver((await store.update(asked(), rule('look', undefined))).pending);
       });
       return looking;
     },

@@ -1,4 +1,4 @@
-import { TASK_FULL } from '../decide/status.ts';
+import { isTaskFull } from '../decide/status.ts';
 import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { Part } from '../message.ts';
@@ -143,7 +143,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     }
     if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'STORE_UNAVAILABLE')) throw error;
     log.event('error', 'turn.failed', {}, error);
-    const text = error === TASK_FULL ? TURN_TEXTS.events : TURN_TEXTS.failed;
+    const text = isTaskFull(error) ? TURN_TEXTS.events : TURN_TEXTS.failed;
     return writer.fail(saying(text), describeThrown(error));
   }
 
