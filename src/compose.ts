@@ -16,8 +16,8 @@ import { createRovoEdge } from '../adapters/rovo/edge.ts';
 import { parseForgeAppId } from '../adapters/rovo/forge-ids.ts';
 import { invocationOf } from '../adapters/rovo/invocation.ts';
 import { createRovoRoutes } from '../adapters/rovo/routes.ts';
-import { openSqliteStore } from '../adapters/sqlite/open.ts';
 import { SqliteOpenError } from '../adapters/sqlite/open-error.ts';
+import { openThreadedStore } from '../adapters/sqlite/threaded-store.ts';
 import { createMemoryVault } from '../adapters/vault/memory-vault.ts';
 import { createSealedVault } from '../adapters/vault/sealed-vault.ts';
 import { createOperations } from '../core/operations/create-operations.ts';
@@ -60,13 +60,12 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       : error;
   });
   const { path } = config.database;
-  const { store, tenants, pushConfigs, operator } = await openSqliteStore({ path, clock, wakeups, telemetry }).catch(
-    (error: unknown) => {
-      throw error instanceof SqliteOpenError
-        ? new StartError(`DATABASE_URL: ${error.message}`, { cause: error })
-        : error;
-    },
-  );
+  const { store, tenants, pushConfigs, operator } = await openThreadedStore(
+    new URL('./store-thread.js', import.meta.url),
+    { path, clock, wakeups, telemetry },
+  ).catch((error: unknown) => {
+    throw error instanceof SqliteOpenError ? new StartError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+  });
   const [firstKey, ...otherKeys] = config.credentialsKeys;
   const vault = firstKey
     ? createSealedVault({ keys: [firstKey, ...otherKeys], digest, clock })

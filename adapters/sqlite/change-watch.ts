@@ -10,7 +10,7 @@ const WATCH_MS = 250;
 interface ChangeWatchOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  readonly wakeups: Wakeups;
+  readonly wakeups: Pick<Wakeups, 'notify' | 'notifyAll'>;
   readonly telemetry?: Telemetry;
 }
 

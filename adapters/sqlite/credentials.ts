@@ -22,6 +22,8 @@ interface Credentials {
    * for, and a live task may need it.
    */
   keep(subject: CredentialSubject, credential: Credential, now: number): boolean;
+  /** `keep` would write nothing and no task waits for it. Every poll asks this, and nearly none brings anything new. */
+  isKnown(subject: CredentialSubject, credential: Credential, now: number): boolean;
   sweep(now: number): void;
   hashes(): ReadonlySet<string>;
 }
@@ -35,15 +37,21 @@ export function createCredentials(connection: Connection, tasks: TaskRows): Cred
   const deleteExpired: Query<[now: number], unknown> = connection.prepare(DELETE_EXPIRED);
   const selectHashes: Query<[], { hash: string }> = connection.prepare(SELECT_HASHES);
 
+  function find({ tenant, principal }: CredentialSubject, now: number): Credential | undefined {
+    const row = select.get(tenant, principal);
+    if (!row || row.expires_at <= now) return undefined;
+    return {
+      hash: row.hash,
+      expiresAt: row.expires_at,
+      ...(row.sealed === null ? {} : { sealed: row.sealed }),
+    };
+  }
+
   return {
-    find({ tenant, principal }, now) {
-      const row = select.get(tenant, principal);
-      if (!row || row.expires_at <= now) return undefined;
-      return {
-        hash: row.hash,
-        expiresAt: row.expires_at,
-        ...(row.sealed === null ? {} : { sealed: row.sealed }),
-      };
+    find,
+    isKnown(subject, credential, now) {
+      if (!tasks.hasLive(subject.tenant, subject.principal)) return true;
+      return find(subject, now)?.hash === credential.hash && !tasks.hasParked(subject, credential.hash);
     },
     keep({ tenant, principal }, credential, now) {
       if (credential.expiresAt <= now || !tasks.hasLive(tenant, principal)) return false;

@@ -54,6 +54,8 @@ const CHECKED_BYTES = 128 * 1024 * 1024;
 const CHECKPOINT_PAGES = 2_000;
 /** Rows of so few columns are quicker as the binding makes them. */
 const NARROW = 3;
+/** For a connection that commits nothing. */
+const UNGUARDED: FileGuard = { before: () => undefined, after: () => undefined, close() {} };
 /** The WAL file is cut back to this after a burst. */
 const WAL_BYTES = 64 * 1024 * 1024;
 
@@ -68,7 +70,7 @@ export function openConnection(path: string, options: OpenOptions): Connection {
     configure(db);
     check(db, path);
     migrate(db, options);
-    return connect(db, path, options.health);
+    return connect(db, options.health, guarded(db, path));
   } catch (error) {
     db.close();
     throw refusal(path, error);
@@ -86,9 +88,24 @@ export function openExistingConnection(path: string, health: Health): Connection
     db = new BetterSqlite3(path, { fileMustExist: true, timeout: BUSY_AT_START_MS });
     checkMigrated(db);
     configure(db);
-    return connect(db, path, health);
+    return connect(db, health, guarded(db, path));
   } catch (error) {
     db?.close();
+    throw refusal(path, error);
+  }
+}
+
+/**
+ * Opens a file that another connection of this process keeps in order: for reads alone, which then see each commit as soon as
+ * it is made. Throws SqliteOpenError.
+ */
+export function openReadingConnection(path: string, health: Health): Connection {
+  try {
+    const db = new BetterSqlite3(path, { fileMustExist: true });
+    db.pragma('query_only = on');
+    db.pragma('trusted_schema = off');
+    return connect(db, health, UNGUARDED);
+  } catch (error) {
     throw refusal(path, error);
   }
 }
@@ -178,11 +195,14 @@ function rowOf(names: readonly string[], values: readonly Value[]): Record<strin
   return row;
 }
 
-function connect(db: BetterSqlite3.Database, path: string, health: Health): Connection {
-  db.pragma(`busy_timeout = ${BUSY_MS}`);
+function guarded(db: BetterSqlite3.Database, path: string): FileGuard {
   // The log is opened with the first read in WAL mode, and its name is looked at from then on.
   db.pragma('user_version');
-  const files = guardFiles(path, WAL_BYTES);
+  return guardFiles(path, WAL_BYTES);
+}
+
+function connect(db: BetterSqlite3.Database, health: Health, files: FileGuard): Connection {
+  db.pragma(`busy_timeout = ${BUSY_MS}`);
   const counters: Counters = { commits: 0, statements: 0, rowsWritten: 0 };
   const prepared: string[] = [];
 

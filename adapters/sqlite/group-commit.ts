@@ -68,7 +68,7 @@ interface Hints {
 interface GroupCommitOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  readonly wakeups: Wakeups;
+  readonly wakeups: Pick<Wakeups, 'notify' | 'notifyAll'>;
   readonly telemetry?: Telemetry;
 }
 

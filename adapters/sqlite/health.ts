@@ -21,7 +21,7 @@ export interface Health {
   /** Operations failed by what the database threw; answers what to reject them with. */
   failed(error: unknown, operations?: number): DomainError;
   /** The same for a fault that was seen before the database was asked. */
-  refused(fault: StoreFault, operations?: number): DomainError;
+  refused(fault: StoreFault, operations?: number, error?: unknown): DomainError;
   /** From now on it is lost. Answers what to reject with. */
   lose(fault: StoreFault, operations?: number): DomainError;
   /** A commit went well. */
@@ -83,7 +83,7 @@ export function createHealth({ clock, telemetry }: HealthOptions): Health {
       if (fault === 'damaged') lost ??= fault;
       return refused(fault, operations, error);
     },
-    refused: (fault, operations) => refused(fault, operations),
+    refused,
     lose(fault, operations) {
       lost ??= fault;
       return refused(fault, operations);

@@ -12,9 +12,9 @@ import { createChanges } from './changes.ts';
 import { watchClock } from './clock-watch.ts';
 import { type Connection, type Counters, openConnection, openExistingConnection } from './database.ts';
 import { createErasure } from './erasure.ts';
-import { createExecutions } from './executions.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createHealth } from './health.ts';
+import { createExecutions, type Executions } from './executions.ts';
+import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createHealth, type Health } from './health.ts';
 import { createLanes } from './lanes.ts';
 import { createOperatorRows } from './operator-rows.ts';
 import { createOperatorStore } from './operator-store.ts';
@@ -28,7 +28,7 @@ export interface SqliteStoreOptions {
   /** File; it and its folder are created when missing. Several processes may have it open. */
   readonly path: string;
   readonly clock: Clock;
-  readonly wakeups: Wakeups;
+  readonly wakeups: Pick<Wakeups, 'notify' | 'notifyAll'>;
   readonly telemetry?: Telemetry;
 }
 
@@ -37,6 +37,7 @@ export interface SqliteStore {
   readonly tenants: Tenants;
   readonly pushConfigs: PushConfigs;
   readonly operator: OperatorStore;
+  readonly health: Health;
   /** Since the store was opened. */
   stats(): Readonly<Counters>;
   /** Text of every statement that the store runs, for whoever wants to explain them. */
@@ -62,42 +63,57 @@ export async function openExistingSqliteStore(options: SqliteStoreOptions): Prom
   return assemble(openExistingConnection(options.path, createHealth(options)), options);
 }
 
+/** What the service needs of a store: its ports, whichever thread serves them. */
+export type SqlitePorts = Pick<SqliteStore, 'store' | 'tenants' | 'pushConfigs' | 'operator'>;
+
+interface PortsOptions {
+  readonly connection: Connection;
+  readonly writes: GroupCommit;
+  readonly clock: Clock;
+  readonly executions: Executions;
+  /** Called once, after the last write. */
+  readonly closed: () => void;
+}
+
+/** The ports over one connection: they read from it, and `writes` runs what they write. */
+export function createPorts({ closed, ...options }: PortsOptions): SqlitePorts {
+  const { connection, writes, executions } = options;
+  const erasure = createErasure(connection);
+  const tasks = createTaskRows(connection);
+  const artifacts = createArtifacts(connection);
+  const changes = createChanges({ connection, tasks, artifacts, executions });
+  const shared = { ...options, erasure, tasks, artifacts, changes };
+  const tenants = createTenants(shared);
+  const rows = createPushConfigRows(connection);
+  return {
+    store: createTaskStore({ ...shared, lanes: createLanes(connection), pushConfigs: rows, closed }),
+    tenants,
+    pushConfigs: createPushConfigs({ connection, writes, rows }),
+    operator: createOperatorStore({
+      ...shared,
+      tenants,
+      rows: createOperatorRows(connection),
+      audit: createAudit(connection),
+      pauses: createPauses(connection),
+    }),
+  };
+}
+
 function assemble(connection: Connection, options: SqliteStoreOptions): SqliteStore {
   const { clock } = options;
   options.telemetry?.gauge('a2a_store_available', 1);
   const writes = createGroupCommit({ ...options, connection });
-  const stopWatch = watchOtherProcesses({ ...options, connection });
-  const erasure = createErasure(connection);
-  const tasks = createTaskRows(connection);
-  const artifacts = createArtifacts(connection);
   const executions = createExecutions(connection);
+  const stopWatch = watchOtherProcesses({ ...options, connection });
   const stopClockWatch = watchClock({ ...options, connection, writes, executions });
-  const changes = createChanges({ connection, tasks, artifacts, executions });
-  const shared = { connection, writes, clock, erasure, tasks, artifacts, executions, changes };
-  const tenants = createTenants(shared);
-  const rows = createPushConfigRows(connection);
-  const store = createTaskStore({
-    ...shared,
-    lanes: createLanes(connection),
-    pushConfigs: rows,
-    closed() {
-      stopWatch();
-      stopClockWatch();
-      connection.close();
-    },
-  });
-  const operator = createOperatorStore({
-    ...shared,
-    tenants,
-    rows: createOperatorRows(connection),
-    audit: createAudit(connection),
-    pauses: createPauses(connection),
-  });
+  const closed = () => {
+    stopWatch();
+    stopClockWatch();
+    connection.close();
+  };
   return {
-    store,
-    tenants,
-    pushConfigs: createPushConfigs({ connection, writes, rows }),
-    operator,
+    ...createPorts({ connection, writes, clock, executions, closed }),
+    health: connection.health,
     stats: () => ({ ...connection.counters }),
     statements: connection.prepared,
     pragma: (source) => connection.db.pragma(source, { simple: true }),

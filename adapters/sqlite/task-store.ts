@@ -241,13 +241,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     credential: async (subject) => connection.read(() => credentials.find(subject, clock.now())),
 
     renewCredential: async (subject, credential, resume) => {
-      // Every poll comes through here and nearly none has anything new: those take no place in the write queue.
-      const idle = connection.snapshot(() => {
-        if (!tasks.hasLive(subject.tenant, subject.principal)) return true;
-        const stored = credentials.find(subject, clock.now());
-        return stored?.hash === credential.hash && !tasks.hasParked(subject, credential.hash);
-      });
-      if (idle) return { stored: false, resumed: [] };
+      // Those take no place in the write queue.
+      const known = connection.snapshot(() => credentials.isKnown(subject, credential, clock.now()));
+      if (known) return { stored: false, resumed: [] };
       return writes.run((tx) => {
         const resumed: string[] = [];
         if (tasks.tenantStatus(subject.tenant) === 'removed') return { stored: false, resumed };

@@ -2,12 +2,11 @@ import { arm } from './arm.ts';
 import { FAULTS } from './matrix.ts';
 
 /*
- * The shipped program, started so that it dies at the point that the first argument names. It is loaded only after the
- * libraries at its borders are watched, and knows nothing of it.
+ * Loaded before the shipped program, which knows nothing of it and dies at the point that this module's address names. Node
+ * loads it in every thread of the program before anything else.
  */
 
-const [, , point = ''] = process.argv;
+const point = new URL(import.meta.url).searchParams.get('point') ?? '';
 const fault = FAULTS.get(point);
 if (!fault) throw new Error(`no such point: ${point}`);
 arm(point, fault);
-await import('../../src/main.ts');

@@ -52,7 +52,7 @@ export interface Stage {
 }
 
 const OPS = fileURLToPath(new URL('./ops-under-fault.js', import.meta.url));
-const SERVICE = fileURLToPath(new URL('./service-under-fault.js', import.meta.url));
+const UNDER_FAULT = new URL('./service-under-fault.js', import.meta.url);
 /** How long a turn whose process is gone is waited for. Much longer than a busy machine delays a heartbeat. */
 const LEASE_MS = '1500';
 
@@ -95,7 +95,12 @@ export function createStage(t: TestContext, policy: Policy, common: Settings = {
     },
     launch: () => launched(launchService({ directory, settings })),
     launchToDie: (point, more) =>
-      launched(launchService({ directory, settings: { ...settings, ...more }, program: [SERVICE, point] })),
+      launched(
+        launchService({
+          ...{ directory, settings: { ...settings, ...more } },
+          preload: [`${UNDER_FAULT}?point=${encodeURIComponent(point)}`],
+        }),
+      ),
     operateToDie: (point, ...args) => launched(launchService({ directory, settings, program: [OPS, point, ...args] })),
     operate: (...args) => runOps({ directory, env: { DATABASE_URL: `sqlite:${path}` } }, ...args),
     async died(service) {

@@ -157,7 +157,7 @@ export function claimContract(label: string, open: SubjectFactory): void {
     const refused = subject.store.claim(request, () => {
       throw thrown;
     });
-    await assert.rejects(refused, (error) => error === thrown);
+    await assert.rejects(refused, { message: thrown.message });
     const ended = await subject.store.claim(request, (view) => finish(view, 'TASK_STATE_FAILED'));
     assert.deepEqual(ended, []);
     const record = await subject.store.record(ALICE, 't1');

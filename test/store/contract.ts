@@ -12,7 +12,10 @@ import type { SubjectFactory } from './subject.ts';
 import { retentionContract, tenantsContract } from './tenants-contract.ts';
 import { updateContract } from './update-contract.ts';
 
-/** What every store promises, whatever database is behind it. Declares the tests; the factory opens a store for each. */
+/**
+ * What every store promises a service, whatever database and thread is behind it. Declares the tests; the factory opens a store
+ * for each.
+ */
 export function storeContract(label: string, open: SubjectFactory): void {
   acceptContract(label, open);
   updateContract(label, open);
@@ -23,6 +26,10 @@ export function storeContract(label: string, open: SubjectFactory): void {
   tenantsContract(label, open);
   retentionContract(label, open);
   listContract(label, open);
+}
+
+/** What it promises operators, who work beside the service. */
+export function storeForOperatorsContract(label: string, open: SubjectFactory): void {
   operatorContract(label, open);
   operatorReadsContract(label, open);
   pauseContract(label, open);

@@ -93,7 +93,7 @@ export async function peekAccept({ store }: Subject, request: AcceptRequest): Pr
       seen = view;
       throw stop;
     }),
-    (error) => error === stop,
+    { message: stop.message },
   );
   assert(seen);
   return seen;

@@ -1,4 +1,5 @@
-import { storeContract } from './contract.ts';
+import { storeContract, storeForOperatorsContract } from './contract.ts';
 import { openSqliteSubject } from './sqlite-subject.ts';
 
 storeContract('SqliteStore', (t) => openSqliteSubject(t));
+storeForOperatorsContract('SqliteStore', (t) => openSqliteSubject(t));

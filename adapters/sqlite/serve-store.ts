@@ -1,0 +1,138 @@
+import { ruleOf } from '../../core/decide/rules.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { RuleCall, Transition } from '../../core/ports/task-store.ts';
+import { type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
+import { openSqliteStore, type SqliteStore } from './open.ts';
+import { SqliteOpenError } from './open-error.ts';
+import { receivedError, sentError } from './sent-error.ts';
+import {
+  type Answer,
+  type FromStore,
+  type MessageEnd,
+  type ReadTrouble,
+  type SentRule,
+  type StoreCall,
+  type ToStore,
+  WRITES,
+} from './store-messages.ts';
+
+/*
+ * The side of the store's thread: it has the connection that writes and does what it is told. A decide function arrives as
+ * the name of a rule and its data, and is made anew, so rules run inside the transaction here as they do in one thread.
+ */
+
+export interface ServeOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Makes a decide function from its rule. */
+  readonly decideFor?: (call: RuleCall) => (...view: never[]) => unknown;
+}
+
+type Outgoing = { -readonly [K in keyof FromStore]?: FromStore[K] } & {
+  answers: Answer[];
+  topics: string[];
+  said: FromStore['said'][number][];
+  all: boolean;
+};
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+
+const nothing = (): Outgoing => ({ answers: [], topics: [], said: [], all: false });
+
+/** Opens the file and serves it, until it is told to close. What went wrong is said to the other side. */
+export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: ServeOptions): Promise<void> {
+  const decideFor = options.decideFor ?? ruleOf;
+  let out = nothing();
+  let due = false;
+  let opened: SqliteStore | undefined;
+
+  function send(): void {
+    due = false;
+    const { lost, unreadable } = opened?.health ?? { lost: undefined, unreadable: undefined };
+    end.postMessage({ ...out, lost, unreadable });
+    out = nothing();
+  }
+
+  /** When everything that a commit has settled has been heard: it goes out as one message. */
+  function soon(): void {
+    if (due) return;
+    due = true;
+    process.nextTick(send);
+  }
+
+  function say(said: FromStore['said'][number]): void {
+    out.said.push(said);
+    soon();
+  }
+
+  const telemetry: Telemetry = {
+    event: (level, event, fields, error) =>
+      say({ event, level, ...(fields && { fields }), ...(error === undefined ? {} : { error: sentError(error) }) }),
+    count: (count, labels, by) => say({ count, ...(labels && { labels }), ...(by === undefined ? {} : { by }) }),
+    gauge: (gauge, value, labels) => say({ gauge, value, ...(labels && { labels }) }),
+    observe: (observe, value, labels) => say({ observe, value, ...(labels && { labels }) }),
+    span: withoutSpan,
+  };
+  const wakeups = {
+    notify(topic: string) {
+      out.topics.push(topic);
+      soon();
+    },
+    notifyAll() {
+      out.all = true;
+      soon();
+    },
+  };
+
+  function answer(answered: Answer): void {
+    out.answers.push(answered);
+    soon();
+  }
+
+  function perform({ store, tenants, pushConfigs }: SqliteStore, { id, port, method, args }: StoreCall): void {
+    const place = (WRITES[port] as Readonly<Record<string, { readonly decide?: number }>>)[method];
+    const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
+    if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);
+    const { decide } = place;
+    const transitions: Transition[] = [];
+    const moved = (transition: Transition): void => void transitions.push(transition);
+    const values =
+      decide === undefined
+        ? args
+        : args.map((arg, at) => (at === decide ? Object.assign(decideFor((arg as SentRule).rule), { moved }) : arg));
+    perform(...values).then(
+      (value) => answer(transitions.length > 0 ? { id, value, transitions } : { id, value }),
+      (error: unknown) => answer({ id, error: sentError(error) }),
+    );
+  }
+
+  function hear({ health }: SqliteStore, { fault, operations, error }: ReadTrouble): void {
+    if (fault === 'damaged') health.lose(fault, operations);
+    else health.refused(fault, operations, error && receivedError(error));
+  }
+
+  try {
+    opened = await openSqliteStore({ ...options, wakeups, telemetry });
+  } catch (error) {
+    const code = error instanceof SqliteOpenError ? { code: error.code } : {};
+    out.opened = { ...code, error: sentError(error) };
+    send();
+    return;
+  }
+  const sqlite = opened;
+  end.on('message', ({ calls, troubles, close }) => {
+    for (const trouble of troubles) hear(sqlite, trouble);
+    for (const call of calls) perform(sqlite, call);
+    if (!close) return;
+    const closed = (): void => {
+      out.closed = true;
+      soon();
+    };
+    sqlite.store.close().then(closed, (error: unknown) => {
+      telemetry.event('error', 'store.close_failed', {}, error);
+      closed();
+    });
+  });
+  out.opened = true;
+  send();
+}

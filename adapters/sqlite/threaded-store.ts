@@ -1,0 +1,248 @@
+import { Worker } from 'node:worker_threads';
+import type { DomainError, StoreFault } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports/clock.ts';
+import type { Decide, Transition } from '../../core/ports/task-store.ts';
+import type { Telemetry } from '../../core/ports/telemetry.ts';
+import type { Wakeups } from '../../core/ports/wakeups.ts';
+import { createCredentials } from './credentials.ts';
+import { openReadingConnection } from './database.ts';
+import { createExecutions } from './executions.ts';
+import { broken, faultOf, unavailable } from './failures.ts';
+import type { Health } from './health.ts';
+import { createPorts, type SqlitePorts } from './open.ts';
+import { SqliteOpenError } from './open-error.ts';
+import { receivedError, sentError } from './sent-error.ts';
+import {
+  type FromStore,
+  type MessageEnd,
+  type ReadTrouble,
+  type RemotePorts,
+  type Said,
+  type SentRule,
+  type StoreCall,
+  type StoreState,
+  type ToStore,
+  WRITES,
+  type WritingPort,
+} from './store-messages.ts';
+import { createTaskRows } from './task-rows.ts';
+
+/*
+ * The store with its writes in a thread of their own, so that neither statements nor the wait for the disk stop the event
+ * loop: it goes on answering callers, streams and probes while a commit takes its time. Reads stay here, on a second
+ * connection, because a read takes less than the way to the thread and back.
+ *
+ * What the thread answers is handled in the order in which it was committed: promises first, then wake-ups.
+ */
+
+/** Writes that wait for the thread. More than this means that the disk has stopped. */
+const PENDING_MAX = 10_000;
+
+export interface ThreadedStoreOptions {
+  /** As openSqliteStore has it. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly wakeups: Wakeups;
+  readonly telemetry: Telemetry;
+}
+
+interface Pending {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly moved: ((transition: Transition) => void) | undefined;
+}
+
+interface Promised {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+const UNCHANGED = { stored: false, resumed: [] } as const;
+
+/**
+ * Starts `script` as the store's thread: it has to call serveStore. Rejects with SqliteOpenError as openSqliteStore does. An
+ * error that nobody caught there is one here, too.
+ */
+export async function openThreadedStore(script: URL, options: ThreadedStoreOptions): Promise<SqlitePorts> {
+  const worker = new Worker(script, { workerData: { path: options.path } });
+  worker.on('error', (error) => {
+    throw error;
+  });
+  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const ports = await connectStore(worker, options);
+  return {
+    ...ports,
+    store: {
+      ...ports.store,
+      async close() {
+        await ports.store.close();
+        await worker.terminate();
+        await gone;
+      },
+    },
+  };
+}
+
+/** The same with whatever serves the other end. */
+export async function connectStore(
+  end: MessageEnd<ToStore, FromStore>,
+  options: ThreadedStoreOptions,
+): Promise<SqlitePorts> {
+  const { path, clock, wakeups, telemetry } = options;
+  const pending = new Map<number, Pending>();
+  let calls: StoreCall[] = [];
+  let troubles: ReadTrouble[] = [];
+  let due = false;
+  let closing = false;
+  let lastId = 0;
+  let state: StoreState = { lost: undefined, unreadable: undefined };
+  const opened = settledLater();
+  const closed = settledLater();
+
+  function send(): void {
+    if (!due) return;
+    due = false;
+    end.postMessage({ calls, troubles, close: closing });
+    calls = [];
+    troubles = [];
+  }
+
+  function soon(): void {
+    if (due) return;
+    due = true;
+    setImmediate(send);
+  }
+
+  function note(fault: StoreFault, operations = 1, error?: unknown): DomainError {
+    if (fault === 'damaged') state = { ...state, lost: state.lost ?? fault, unreadable: fault };
+    troubles.push({ fault, operations, ...(error === undefined ? {} : { error: sentError(error) }) });
+    if (!closing) soon();
+    return unavailable(state.lost ?? fault, error);
+  }
+
+  /** What the thread knows of the file, as far as this side has to know it. It is the thread that says it in the log. */
+  const health: Health = {
+    get lost() {
+      return state.lost;
+    },
+    get unreadable() {
+      return state.unreadable;
+    },
+    failed: (error, operations) => note(faultOf(error), operations, error),
+    refused: note,
+    lose: (fault, operations) => note(fault, operations),
+    worked() {},
+  };
+
+  function call(port: WritingPort, method: string, args: readonly unknown[]): Promise<never> {
+    if (closing) return Promise.reject(unavailable('closed'));
+    if (state.lost || pending.size >= PENDING_MAX) return Promise.reject(health.refused(state.lost ?? 'locked'));
+    const { decide: at } = (WRITES[port] as Readonly<Record<string, { readonly decide?: number }>>)[method] ?? {};
+    const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
+    if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
+    const rule = decide?.rule;
+    const sent = rule ? args.map((arg, index) => (index === at ? ({ rule } satisfies SentRule) : arg)) : args;
+    lastId += 1;
+    const id = lastId;
+    calls.push({ id, port, method, args: sent });
+    soon();
+    return new Promise((resolve, reject) => {
+      pending.set(id, { resolve, reject, moved: decide?.moved });
+    });
+  }
+
+  function settle(answer: FromStore['answers'][number]): void {
+    const waiting = pending.get(answer.id);
+    pending.delete(answer.id);
+    if (!waiting) return;
+    if ('error' in answer) {
+      waiting.reject(receivedError(answer.error));
+      return;
+    }
+    if (waiting.moved) for (const transition of answer.transitions ?? []) waiting.moved(transition);
+    waiting.resolve(answer.value as never);
+  }
+
+  function repeat(said: Said): void {
+    if ('event' in said) {
+      telemetry.event(said.level, said.event, said.fields, said.error && receivedError(said.error));
+    } else if ('count' in said) telemetry.count(said.count, said.labels, said.by);
+    else if ('gauge' in said) telemetry.gauge(said.gauge, said.value, said.labels);
+    else telemetry.observe(said.observe, said.value, said.labels);
+  }
+
+  end.on('message', ({ answers, topics, all, said, ...message }) => {
+    state = { lost: state.lost ?? message.lost, unreadable: state.lost ?? message.unreadable };
+    for (const answer of answers) settle(answer);
+    for (const each of said) repeat(each);
+    if (all) wakeups.notifyAll();
+    else for (const topic of new Set(topics)) wakeups.notify(topic);
+    if (message.opened === true) opened.resolve();
+    else if (message.opened) opened.reject(openError(message.opened));
+    if (message.closed) closed.resolve();
+  });
+
+  await opened.promise;
+  const connection = openReadingConnection(path, health);
+  const credentials = createCredentials(connection, createTaskRows(connection));
+  const here = createPorts({
+    connection,
+    clock,
+    executions: createExecutions(connection),
+    writes: {
+      run: () => Promise.reject(broken('this connection only reads')),
+      close() {},
+    },
+    closed: () => connection.close(),
+  });
+  const there = remotePorts(call);
+  return {
+    operator: here.operator,
+    tenants: { ...here.tenants, ...there.tenants },
+    pushConfigs: { ...here.pushConfigs, ...there.pushConfigs },
+    store: {
+      ...here.store,
+      ...there.store,
+      async renewCredential(subject, credential, resume) {
+        if (connection.snapshot(() => credentials.isKnown(subject, credential, clock.now()))) return UNCHANGED;
+        return there.store.renewCredential(subject, credential, resume);
+      },
+      async close() {
+        // The last one to close copies the log into the database: the one that looks after the file.
+        await here.store.close();
+        closing = true;
+        due = true;
+        send();
+        await closed.promise;
+        for (const { reject } of pending.values()) reject(unavailable('closed'));
+        pending.clear();
+      },
+    },
+  };
+}
+
+function settledLater(): Promised {
+  let promised: Omit<Promised, 'promise'> | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    promised = { resolve, reject };
+  });
+  return { promise, resolve: () => promised?.resolve(), reject: (error) => promised?.reject(error) };
+}
+
+function remotePorts(call: (port: WritingPort, method: string, args: readonly unknown[]) => Promise<never>) {
+  const methods = (port: WritingPort) =>
+    Object.fromEntries(
+      Object.keys(WRITES[port]).map((method) => [method, (...args: unknown[]) => call(port, method, args)]),
+    );
+  return {
+    store: methods('store'),
+    tenants: methods('tenants'),
+    pushConfigs: methods('pushConfigs'),
+  } as unknown as RemotePorts;
+}
+
+function openError({ code, error }: Exclude<FromStore['opened'], true | undefined>): Error {
+  const received = receivedError(error);
+  return code === undefined ? received : new SqliteOpenError(code, received.message, received.cause);
+}
