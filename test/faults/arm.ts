@@ -4,7 +4,7 @@ import BetterSqlite3 from 'better-sqlite3';
 
 /*
  * Stops this process at one point of its work, as somebody's SIGKILL at that very moment would: nothing after the point
- * runs, no handler, no finally. The points lie at the two borders that decide what others can know: what is committed to the
+ * runs in the thread that comes there, no handler, no finally, and the others end as soon as the signal reaches them. The points lie at the two borders that decide what others can know: what is committed to the
  * database, and what is written to a client. So the program under test is the shipped one, and only the two libraries
  * at its borders are watched, from outside.
  */

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
+import type { FromStore, MessageEnd, ToStore } from '../../adapters/sqlite/store-messages.ts';
+import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-store.ts';
+import { rule } from '../../core/decide/rules.ts';
+import { isDomainError } from '../../core/errors.ts';
+import type { Transition } from '../../core/ports/task-store.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { holdLock } from '../support/hold-lock.ts';
+import { silentTelemetry } from '../support/silent-telemetry.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { ALICE, message, rejectsWith } from './scenario.ts';
+import { createRecordingWakeups } from './subject.ts';
+
+const SCRIPT = new URL('../../src/store-thread.js', import.meta.url);
+const parts = () => ({ clock: systemClock, wakeups: createRecordingWakeups(), telemetry: silentTelemetry });
+
+const send = (id: string, fingerprint = 'f') =>
+  rule('send', {
+    ...{ message: message('hello'), fingerprint, policy: 'parallel', answer: 'task' },
+    ...{ deadlineMs: 60_000, newTaskId: id, newContextId: `context of ${id}` },
+  });
+
+/** The thread's side of a store that is told what a test wants it to be told. */
+async function connectToNobody(path: string) {
+  const end = new EventEmitter();
+  const nobody = Object.assign(end, { postMessage() {} }) as unknown as MessageEnd<ToStore, FromStore>;
+  const nothing: FromStore = { answers: [], topics: [], all: false, said: [], lost: undefined, unreadable: undefined };
+  const say = (said: Partial<FromStore>): void => void end.emit('message', { ...nothing, ...said });
+  const connecting = connectStore(nobody, { path, ...parts() });
+  say({ opened: true });
+  return { ...(await connecting), say };
+}
+
+test('thread: what it commits is read at once on this side, and its wake-ups are heard here', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const options = parts();
+  const { store } = await openThreadedStore(SCRIPT, { path, ...options });
+  t.after(() => store.close());
+  const accepted = await store.accept({ owner: ALICE }, send('t1'));
+  assert.deepEqual(await store.record(ALICE, 't1'), accepted.record);
+  assert.deepEqual(options.wakeups.notified(), ['task:t1', 'turn:t1', 'work']);
+});
+
+test('thread: transitions are heard before the promise resolves', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => store.close());
+  await store.accept({ owner: ALICE }, send('t1'));
+  const heard: Transition[] = [];
+  const moved = (transition: Transition): void => void heard.push(transition);
+  const canceled = store.update({ taskId: 't1' }, Object.assign(rule('cancel', undefined), { moved }));
+  await canceled;
+  const [from, to] = ['TASK_STATE_SUBMITTED', 'TASK_STATE_CANCELED'] as const;
+  assert.deepEqual(heard, [{ taskId: 't1', contextId: 'context of t1', owner: ALICE, from, to }]);
+});
+
+test('thread: while another program holds the file, reads are answered and the write waits for its turn', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => store.close());
+  await store.accept({ owner: ALICE }, send('t1'));
+  const lock = await holdLock(t, path);
+  let accepted = false;
+  const accepting = store.accept({ owner: ALICE }, send('t2')).then(() => {
+    accepted = true;
+  });
+  for (let n = 0; n < 100; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await store.record(ALICE, 't1'))?.id, 't1');
+  }
+  assert.equal(accepted, false);
+  await lock.mend();
+  await accepting;
+});
+
+test('thread: a decide function that is no rule is refused, and nothing is written', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => store.close());
+  await store.accept({ owner: ALICE }, send('t1'));
+  await rejectsWith(
+    store.update({ taskId: 't1' }, () => assert.fail('it cannot be called there')),
+    'INTERNAL',
+  );
+});
+
+test('thread: an error of a rule comes back with its code and its details', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => store.close());
+  const key = { contextId: '', messageId: 'm1', fingerprint: 'f' };
+  await store.accept({ owner: ALICE, key }, send('t1'));
+  const other = { ...key, fingerprint: 'g' };
+  await assert.rejects(store.accept({ owner: ALICE, key: other }, send('t2', 'g')), (error) => {
+    assert.ok(isDomainError(error, 'MESSAGE_ID_CONFLICT'));
+    assert.deepEqual(error.violations, [
+      { field: 'message.messageId', description: 'was already used with other content' },
+    ]);
+    assert.match(error.stack ?? '', /decideSend/);
+    return true;
+  });
+});
+
+test('thread: a file that cannot be opened is refused as without a thread', async (t) => {
+  await assert.rejects(openThreadedStore(SCRIPT, { path: tempDir(t), ...parts() }), (error) => {
+    assert.ok(error instanceof SqliteOpenError);
+    assert.equal(error.code, 'UNUSABLE');
+    assert.match(error.message, /name a file/);
+    return true;
+  });
+});
+
+test('thread: what was asked before the close is committed, what is asked after it is refused', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  const accepting = store.accept({ owner: ALICE }, send('t1'));
+  const closing = store.close();
+  assert.equal((await accepting).record.id, 't1');
+  await rejectsWith(store.ping(), 'STORE_UNAVAILABLE');
+  await rejectsWith(store.record(ALICE, 't1'), 'STORE_UNAVAILABLE');
+  await closing;
+});
+
+test('thread: one that has stopped is given so many writes and no more', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store: other } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => other.close());
+  const { store } = await connectToNobody(path);
+  for (let n = 0; n < 10_000; n += 1) store.ping().catch(() => {});
+  await assert.rejects(store.ping(), (error) => {
+    assert.ok(isDomainError(error, 'STORE_UNAVAILABLE'));
+    assert.equal(error.storeFault, 'locked');
+    return true;
+  });
+});
+
+test('thread: damage that it found keeps this side from reading, and damage found here keeps it from writing', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store: other } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => other.close());
+  const { store, say } = await connectToNobody(path);
+  assert.equal(await store.record(ALICE, 't1'), undefined);
+  say({ unreadable: 'moved' });
+  await rejectsWith(store.record(ALICE, 't1'), 'STORE_UNAVAILABLE');
+  say({});
+  assert.equal(await store.record(ALICE, 't1'), undefined);
+  say({ lost: 'damaged', unreadable: 'damaged' });
+  await rejectsWith(store.record(ALICE, 't1'), 'STORE_UNAVAILABLE');
+  await rejectsWith(store.ping(), 'STORE_UNAVAILABLE');
+});
+
+test('thread: an error that nobody caught there ends the process', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const program = fileURLToPath(new URL('./crashing-store.js', import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [program, path], { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /a fault in the store's thread/);
+});
