@@ -43,6 +43,8 @@ export function createRunner(deps: RunnerDeps): Runner {
   let loops: Promise<unknown> = Promise.resolve();
   /** The last claim took all that it might, so a slot that becomes free may be wanted. Else every new turn is announced. */
   let mayBeMore = false;
+  /** The time to finish is over: whatever begins still is stopped at once. */
+  let halted = false;
   /** When every lease of this process was known to be extended. */
   let beatenAt = 0;
 
@@ -67,6 +69,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     turns.set(key, turn);
     countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
+    if (halted) turn.stop('shutdown');
     void (async () => {
       while (!over) {
         await wakeup.wait(leaseMs);
@@ -163,8 +166,9 @@ export function createRunner(deps: RunnerDeps): Runner {
         await all();
       };
       await Promise.race([finish(), pause(clock, drainMs - reserveMs)]);
+      halted = true;
       for (const turn of turns.values()) turn.stop('shutdown');
-      await Promise.race([all(), pause(clock, reserveMs)]);
+      await Promise.race([finish(), pause(clock, reserveMs)]);
       finished.abort();
       await loops;
     },

@@ -43,6 +43,29 @@ describe('a shutdown', () => {
     await core.runner.stop(DRAIN_MS);
   });
 
+  it('a claim that comes back when the time to finish is over: its turn is given back and never begun', async (t) => {
+    let runs = 0;
+    const core = await createCore(t, {
+      agent: async function* () {
+        runs += 1;
+        await never();
+        yield { state: 'TASK_STATE_COMPLETED' };
+      },
+    });
+    const client = createClient(core);
+    core.worker.freeze();
+    await client.start('first');
+    const stopped = core.runner.stop(1_000);
+    // The drain has no time to wait in, so what runs is stopped now; only then is the claim carried out.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    core.worker.thaw();
+    await stopped;
+    assert.deepEqual(await core.store.backlog().then(({ waiting, leased }) => ({ waiting, leased })), {
+      ...{ waiting: 1, leased: 0 },
+    });
+    assert.equal(runs, 0);
+  });
+
   it('rerun: a turn that does not finish is given back, and another process does it from the start', async (t) => {
     const clock = createManualClock();
     const agent = working(async function* ({ signal, inbox, message }) {

@@ -31,7 +31,7 @@ test('SIGTERM while a turn waits on nothing that keeps a process alive: it is dr
   t.after(() => service.signal('SIGKILL'));
   await service.ready();
   await send(service, true);
-  await service.logged('task.accepted');
+  await service.logged('task.transition');
   service.signal('SIGTERM');
   assert.equal(await service.exited(), 0);
   const events = service.log().map(({ event }) => event);
