@@ -1,16 +1,18 @@
-import { createHash } from 'node:crypto';
 import type { LogFields } from '../core/ports/telemetry.ts';
-import { withoutCredentials } from './without-credentials.ts';
+import { errorRecord } from './error-record.ts';
+import { pseudonymOf } from './pseudonym.ts';
+import { shortText } from './without-credentials.ts';
 
 /*
  * What may be in a line of the log. A field that is not named here does not get through: its name is listed under
  * `dropped`, its value is gone. Texts are short and lose whatever looks like a credential. So a careless call costs a
  * field in the log and never a secret.
+ *
+ * The line is written in one pass over the fields, without a record in between: a message has four lines, and pino's way
+ * over one took more than twice the time and five times the memory of this.
  */
 
 const MAX_TEXT = 300;
-const MAX_STACK = 4_000;
-const MAX_CAUSES = 3;
 
 /** Ids, names from fixed sets, counts and durations. Nothing that a person wrote. */
 export const LOG_FIELDS: ReadonlySet<string> = new Set([
@@ -46,40 +48,60 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
     'active',
     'warning',
   ],
-  ...['tasks', 'operations', 'count', 'streams', 'turns', 'bytes', 'characters', 'host', 'port', 'url', 'path', 'node'],
+  ...[
+    'tasks',
+    'operations',
+    'count',
+    'metric',
+    'streams',
+    'turns',
+    'bytes',
+    'characters',
+    'host',
+    'port',
+    'url',
+    'path',
+    'node',
+  ],
   ...['grpc', 'opsUrl', 'edges', 'agentSource'],
   ...['durationMs', 'waitedMs', 'retryMs', 'retryAfterMs', 'leaseMs', 'drainMs'],
 ]);
 
-interface ErrorRecord {
-  readonly type: string;
-  readonly message: string;
-  readonly code?: string;
-  readonly stack?: string;
-  readonly cause?: ErrorRecord;
-}
+/** Each name as it stands in a line. */
+const NAMES: ReadonlyMap<string, string> = new Map([...LOG_FIELDS].map((name) => [name, `,"${name}":`]));
 
-export function logRecord(fields: LogFields, error: unknown): Record<string, unknown> {
-  const record: Record<string, unknown> = {};
-  const dropped: string[] = [];
-  for (const [name, value] of Object.entries(fields)) {
+/** A line of the log, a JSON object and its end. */
+export function logLine(level: string, name: string, fields: LogFields, error?: unknown): string {
+  let line = `{"level":"${level}","time":"${isoNow()}","event":${quoted(name)}`;
+  let dropped: string[] | undefined;
+  // What `event` is called with are literals: nothing is inherited.
+  for (const field in fields) {
+    const value: unknown = fields[field];
     if (value === undefined) continue;
-    if (value instanceof Error) record[name] = errorRecord(value);
+    const named = NAMES.get(field);
+    if (named !== undefined && isPrimitive(value)) line += named + shownText(field, value);
+    else if (value instanceof Error) line += `,${JSON.stringify(field)}:${JSON.stringify(errorRecord(value))}`;
     else {
-      const shown = shownField(name, value);
-      if (shown === undefined) dropped.push(name);
-      else record[name] = shown;
+      dropped ??= [];
+      dropped.push(field);
     }
   }
-  if (dropped.length > 0) record.dropped = dropped;
-  if (error !== undefined) record.error = errorRecord(error);
-  return record;
+  if (dropped) line += `,"dropped":${JSON.stringify(dropped)}`;
+  if (error !== undefined) line += `,"error":${JSON.stringify(errorRecord(error))}`;
+  return `${line}}\n`;
+}
+
+/** A known field as it stands in a line. */
+function shownText(field: string, value: string | number | boolean): string {
+  if (field === 'principal') return pseudonymOf(String(value)).quoted;
+  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }
 
 /** What may be written down of a field, wherever; undefined: nothing but its name. */
 export function shownField(name: string, value: unknown): string | number | boolean | undefined {
   if (!LOG_FIELDS.has(name) || !isPrimitive(value)) return undefined;
-  return name === 'principal' ? pseudonym(String(value)) : plain(value);
+  if (name === 'principal') return pseudonymOf(String(value)).text;
+  return typeof value === 'string' ? shortText(value, MAX_TEXT) : value;
 }
 
 /** The type says so already; plain JavaScript callers and casts do not have to. */
@@ -87,62 +109,36 @@ function isPrimitive(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
-function plain(value: string | number | boolean): string | number | boolean {
-  return typeof value === 'string' ? clean(value, MAX_TEXT) : value;
+let lastMs = Number.NaN;
+let lastIso = '';
+
+/** Many lines are of one millisecond. */
+function isoNow(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    lastIso = new Date(now).toISOString();
+  }
+  return lastIso;
 }
 
-const pseudonyms = new Map<string, string>();
-const PSEUDONYMS_MAX = 1_000;
+/** Ids of ours. Nothing in them has to be escaped, and no credential looks like that. */
+const ID = /^[0-9a-f-]{36}$/;
+/** States, methods, versions: the same short texts again and again, as they stand in a line. */
+const known = new Map<string, string>();
+const KNOWN_MAX = 1_000;
+const KNOWN_CHARS = 64;
 
-/** Account ids are personal data: lines of one person can be told to belong together, not whose they are. Core hashes already. */
-function pseudonym(value: string): string {
-  if (/^[0-9a-f]{12}$/.test(value)) return value;
-  const known = pseudonyms.get(value);
-  if (known !== undefined) return known;
-  const made = createHash('sha256').update(value).digest('hex').slice(0, 12);
-  // A person has several lines to each call, and the same people call again.
-  if (pseudonyms.size >= PSEUDONYMS_MAX) pseudonyms.clear();
-  pseudonyms.set(value, made);
+/** A text in quotes, short and without credentials. */
+function quoted(text: string): string {
+  if (text.length === 36 && ID.test(text)) return `"${text}"`;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const shown = shortText(text, MAX_TEXT);
+  const made = JSON.stringify(shown);
+  // Never a credential, not even in memory.
+  if (shown !== text || text.length > KNOWN_CHARS) return made;
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(text, made);
   return made;
-}
-
-function clean(text: string, max: number): string {
-  // Cut with a margin first: the patterns never run over a whole body, and a token at the cut is still seen whole.
-  const result = withoutCredentials(text.slice(0, max + 8_192));
-  return result.length > max ? `${result.slice(0, max)}…` : result;
-}
-
-/** A string property of whatever was thrown. Agents throw anything: getters that throw, numbers where texts belong. */
-function textIn(value: object, name: string, max: number): string | undefined {
-  try {
-    const text: unknown = Reflect.get(value, name);
-    return typeof text === 'string' ? clean(text, max) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function causeOf(error: Error): unknown {
-  try {
-    return error.cause;
-  } catch {
-    return undefined;
-  }
-}
-
-function errorRecord(error: unknown, depth = 0): ErrorRecord {
-  if (!(error instanceof Error)) {
-    const message = typeof error === 'object' || typeof error === 'function' ? 'not an Error' : String(error);
-    return { type: typeof error, message: clean(message, MAX_TEXT) };
-  }
-  const code = textIn(error, 'code', MAX_TEXT);
-  const stack = textIn(error, 'stack', MAX_STACK);
-  const cause = causeOf(error);
-  return {
-    type: textIn(error, 'name', MAX_TEXT) ?? 'Error',
-    message: textIn(error, 'message', MAX_TEXT) ?? '',
-    ...(code !== undefined && { code }),
-    ...(stack !== undefined && { stack }),
-    ...(cause !== undefined && depth < MAX_CAUSES && { cause: errorRecord(cause, depth + 1) }),
-  };
 }

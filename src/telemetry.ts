@@ -1,8 +1,8 @@
-import pino, { type DestinationStream, type Level as PinoLevel } from 'pino';
+import type { DestinationStream, Level as PinoLevel } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
-import { createLogLines, type LogLines } from './log-lines.ts';
-import { logRecord } from './log-record.ts';
+import { createLogLines } from './log-lines.ts';
+import { logLine } from './log-record.ts';
 import { METRICS, type MetricDefinition } from './metrics.ts';
 import { createTracing } from './tracing.ts';
 
@@ -20,23 +20,25 @@ export interface ServiceTelemetry extends Telemetry {
   readonly metricsContentType: string;
 }
 
+const LEVELS: Readonly<Record<PinoLevel | 'silent', number>> = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Number.POSITIVE_INFINITY,
+};
+
 type Instrument =
   | { readonly type: 'counter'; readonly labels: readonly string[]; readonly metric: Counter }
   | { readonly type: 'gauge'; readonly labels: readonly string[]; readonly metric: Gauge }
   | { readonly type: 'histogram'; readonly labels: readonly string[]; readonly metric: Histogram };
 
-/** Logs with pino, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
+/** Logs lines of JSON, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
 export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
-  const lines: LogLines | undefined = options.destination ? undefined : createLogLines();
-  const log = pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    options.destination ?? lines,
-  );
+  const out: DestinationStream & { flush?(): void } = options.destination ?? createLogLines();
+  const least = LEVELS[options.level];
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
   const instruments = new Map(
@@ -48,20 +50,22 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
   function report(name: string): void {
     if (reported.has(name)) return;
     reported.add(name);
-    log.warn({ event: 'telemetry.metric_unknown', metric: name });
+    telemetry.event('warn', 'telemetry.metric_unknown', { metric: name });
   }
 
   const telemetry: ServiceTelemetry = {
     event(level, name, fields = {}, error = undefined) {
-      if (!log.isLevelEnabled(level)) return;
+      if (LEVELS[level] < least) return;
+      let line: string;
       try {
-        log[level]({ event: name, ...logRecord(fields, error) });
+        line = logLine(level, name, fields, error);
       } catch {
         // Whoever logs is often handling a failure already, and gets no second one from here.
-        log.error({ event: 'telemetry.event_failed' });
+        line = logLine('error', 'telemetry.event_failed', {});
       }
+      out.write(line);
       // Whatever went wrong may take the process with it.
-      if (level === 'error') lines?.flush();
+      if (level === 'error') out.flush?.();
     },
     count(name, labels = {}, by = 1) {
       const found = instruments.get(name);

@@ -16,3 +16,10 @@ export function withoutCredentials(text: string): string {
   if (!SUSPECT.test(text)) return text;
   return CREDENTIALS.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
 }
+
+/** The same, and cut at `max` characters. */
+export function shortText(text: string, max: number): string {
+  // Cut with a margin first: the patterns never run over a whole body, and a token at the cut is still seen whole.
+  const result = withoutCredentials(text.slice(0, max + 8_192));
+  return result.length > max ? `${result.slice(0, max)}…` : result;
+}

@@ -85,6 +85,42 @@ describe('log', () => {
     assert.doesNotMatch(lines.join(), /557058/);
   });
 
+  test('telemetry: a text is shown alike the first time and the next, whatever is in it', () => {
+    const { telemetry, lines, last } = recorder();
+    const texts = {
+      'quotes " and \\ and \n': 'quotes " and \\ and \n',
+      'half a pair \ud800, NUL \0': 'half a pair \ud800, NUL \0',
+      '0193789a-bcde-7abc-8def-0123456789ab': '0193789a-bcde-7abc-8def-0123456789ab',
+      [`${'-'.repeat(35)}"`]: `${'-'.repeat(35)}"`,
+      [`see ${JWT}`]: 'see [token]',
+      'https://me:hunter2@api.example/': 'https://[user]@api.example/',
+      ['x'.repeat(400)]: `${'x'.repeat(300)}…`,
+    };
+    for (const [text, shown] of [...Object.entries(texts), ...Object.entries(texts)]) {
+      telemetry.event('info', 'x', { reason: text, contextId: text });
+      assert.equal(last().reason, shown);
+      assert.equal(last().contextId, shown);
+    }
+    assert.ok(lines.every((line) => line.indexOf('\n') === line.length - 1));
+  });
+
+  test('telemetry: more texts than are remembered are shown all the same', () => {
+    const { telemetry, last } = recorder();
+    for (let n = 0; n < 2_500; n += 1) {
+      telemetry.event('info', 'x', { contextId: `context ${n}`, principal: `account ${n}` });
+      assert.equal(last().contextId, `context ${n}`);
+      assert.match(last().principal, /^[0-9a-f]{12}$/);
+    }
+  });
+
+  test('telemetry: what is no text in the place of a principal is no less a pseudonym', () => {
+    const { telemetry, last } = recorder();
+    telemetry.event('info', 'x', { principal: 5570581234, count: Number.NaN, bytes: 7, active: false });
+    const { principal, count, bytes, active } = last();
+    assert.match(principal, /^[0-9a-f]{12}$/);
+    assert.deepEqual([count, bytes, active], [null, 7, false]);
+  });
+
   test('telemetry: long texts are cut, loops of causes end, anything may be thrown', () => {
     const { telemetry, last } = recorder();
     telemetry.event('info', 'x', { reason: 'ab '.repeat(5_000) });
