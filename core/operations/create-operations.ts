@@ -36,11 +36,11 @@ export function createOperations(deps: OperationDeps): Operations {
   return {
     sendMessage: (edge, incoming, options, signal) =>
       operation('SendMessage', sending(edge, incoming), (caller) =>
-        sendMessage(deps, edge, { ...incoming, caller }, { options, signal }),
+        sendMessage(deps, edge, from(incoming, caller), { options, signal }),
       ),
     sendStreamingMessage: (edge, incoming, signal) =>
       operation('SendStreamingMessage', sending(edge, incoming), (caller) =>
-        sendStreamingMessage(deps, edge, { ...incoming, caller }, { signal }),
+        sendStreamingMessage(deps, edge, from(incoming, caller), { signal }),
       ),
     getTask: (caller, taskId, historyLength) =>
       operation('GetTask', { caller, taskId }, () => getTask(deps, caller, taskId, historyLength)),
@@ -53,4 +53,9 @@ export function createOperations(deps: OperationDeps): Operations {
       ),
     renewUserToken: (caller) => renewUserToken(deps, caller),
   };
+}
+
+/** The same message of the caller in another trace. */
+function from(incoming: Incoming, caller: Caller): Incoming {
+  return caller === incoming.caller ? incoming : { ...incoming, caller };
 }

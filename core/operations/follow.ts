@@ -1,7 +1,7 @@
 import type { EventBody } from '../event.ts';
 import { snapshotFrames } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
-import type { Snapshot } from '../ports/task-store.ts';
+import type { ReadOptions, Snapshot } from '../ports/task-store.ts';
 import type { Owner } from '../principal.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
@@ -40,21 +40,45 @@ export function openingOf({ task, record }: Snapshot, scope: StreamScope): Openi
   return endsAt(scope, record.status.state) ? { frames } : { frames, cursor: record.sequence };
 }
 
-/** Waits until the task is terminal, interrupted or gone, the time is up or the signal is aborted. */
-export async function waitForStop(deps: OperationDeps, reader: Reader, waitMs: number): Promise<void> {
-  const wakeup = deps.wakeups.subscribe(`stop:${reader.taskId}`);
+export interface StopWait {
+  readonly waitMs: number;
+  /** The task's state, when the caller has just learnt it and no notice can have been given since. */
+  readonly known?: TaskState | undefined;
+}
+
+function isStopped(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/**
+ * The task once it is terminal or interrupted; as it is when the time is up or the signal is aborted; undefined when it is
+ * gone. Somebody who was told that it stopped reads it at once, and whoever only looks in between asks for its state.
+ */
+export async function readAtStop(
+  deps: OperationDeps,
+  reader: Reader,
+  { waitMs, known, ...options }: StopWait & ReadOptions,
+): Promise<Snapshot | undefined> {
+  const { owner, taskId, signal } = reader;
+  const { store } = deps;
+  if (waitMs <= 0 || (known !== undefined && isStopped(known))) return store.read(owner, taskId, options);
+  const wakeup = deps.wakeups.subscribe(`stop:${taskId}`);
   // A timer, not the time of day: a clock that is set back must not make anybody wait for an hour.
-  let due = waitMs <= 0;
+  let due = false;
   const cancelDue = deps.clock.timer(waitMs, () => {
     due = true;
     wakeup.close();
   });
   try {
-    for (;;) {
-      const state = await deps.store.state(reader.owner, reader.taskId);
-      if (!state || isTerminal(state) || isInterrupted(state) || due || reader.signal.aborted) return;
-      await wakeup.wait(LIMITS.pollMs, reader.signal);
+    let state = known ?? (await store.state(owner, taskId));
+    while (state !== undefined && !isStopped(state) && !due && !signal.aborted) {
+      if (await wakeup.wait(LIMITS.pollMs, signal)) {
+        const snapshot = await store.read(owner, taskId, options);
+        if (!snapshot || isStopped(snapshot.record.status.state)) return snapshot;
+        state = snapshot.record.status.state;
+      } else state = await store.state(owner, taskId);
     }
+    return await store.read(owner, taskId, options);
   } finally {
     cancelDue();
     wakeup.close();

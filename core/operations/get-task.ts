@@ -10,10 +10,8 @@ export async function getTask(
   taskId: string,
   historyLength?: number,
 ): Promise<Task> {
-  const snapshot = await deps.store.read(caller.owner, taskId, {
-    artifacts: true,
-    ...(historyLength !== undefined ? { historyLength } : {}),
-  });
+  const options = historyLength === undefined ? { artifacts: true } : { artifacts: true, historyLength };
+  const snapshot = await deps.store.read(caller.owner, taskId, options);
   if (!snapshot) throw taskNotFound();
   return snapshot.task;
 }

@@ -1,8 +1,10 @@
 import { taskNotFound } from '../errors.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
+import type { Accepted, ReadOptions } from '../ports/task-store.ts';
+import { isTerminal, type TaskState } from '../task.ts';
 import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
-import { waitForStop } from './follow.ts';
+import { readAtStop } from './follow.ts';
 import type { Answer, SendOptions } from './operations.ts';
 
 /**
@@ -19,15 +21,32 @@ export async function sendMessage(
   const accepted = await acceptMessage(deps, edge, incoming, mayReply ? 'message' : 'task');
   const { owner } = incoming.caller;
   const taskId = accepted.record.id;
-  if (!options.returnImmediately) await waitForStop(deps, { owner, taskId, signal }, edge.waitMs);
-  const snapshot = await deps.store.read(owner, taskId, {
-    artifacts: true,
-    ...(options.historyLength !== undefined ? { historyLength: options.historyLength } : {}),
-  });
+  const read: ReadOptions =
+    options.historyLength === undefined
+      ? { artifacts: true }
+      : { artifacts: true, historyLength: options.historyLength };
+  const snapshot = options.returnImmediately
+    ? await deps.store.read(owner, taskId, read)
+    : await readAtStop(
+        deps,
+        { owner, taskId, signal },
+        { ...read, waitMs: edge.waitMs, known: knownState(accepted, incoming) },
+      );
   if (!snapshot) throw taskNotFound();
   const { record, task } = snapshot;
   if (record.reply && accepted.answer === 'message' && edge.messageAnswers && record.status.message) {
     return { message: record.status.message };
   }
   return { task };
+}
+
+/**
+ * What the acceptance says of the task's state, if that still holds: an end holds for ever, and nobody can have stopped a
+ * task that was made by the commit that has just been answered. Others may have been stopped in that very commit, and
+ * while a user's token is renewed time passes.
+ */
+function knownState({ kind, record }: Accepted, { caller }: Incoming): TaskState | undefined {
+  const { state } = record.status;
+  const isNew = kind === 'create' && caller.userToken === undefined;
+  return isNew || isTerminal(state) ? state : undefined;
 }

@@ -11,19 +11,25 @@ export interface Wakeups {
   notifyAll(): void;
   /** Subscribe before you read, so that a commit between reading and waiting is not slept through. */
   subscribe(topic: string): Wakeup;
-  /** Wakes the listener whenever the topic was notified, and once in `LIMITS.pollMs` besides, until `unlisten`. */
-  listen(topic: string, listener: Listener): void;
+  /**
+   * Wakes the listener whenever the topic was notified, and once in `LIMITS.pollMs` besides, until `unlisten`. `only`
+   * notices: for whoever is told of everything in another way, too.
+   */
+  listen(topic: string, listener: Listener, only?: 'notices'): void;
   unlisten(topic: string, listener: Listener): void;
 }
 
 /** For those of whom there are thousands: it holds no timer and no promise of its own. */
 export interface Listener {
-  /** Called within the commit's notice; must not throw. */
-  wake(): void;
+  /** Called within the commit's notice; must not throw. `named`: of this very topic, and not of all of them. */
+  wake(named?: boolean): void;
 }
 
 export interface Wakeup {
-  /** Resolves when the topic was notified since the last call, after `ms`, or when the signal is aborted. Never rejects. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves when the topic was notified since the last call, after `ms`, or when the signal is aborted. Never rejects.
+   * True: this very topic was notified. False says nothing.
+   */
+  wait(ms: number, signal?: AbortSignal): Promise<boolean>;
   close(): void;
 }

@@ -19,8 +19,8 @@ export function createRounds<T>(
   { intervalMs, visit }: { readonly intervalMs: number; readonly visit: (member: T) => void },
 ): Rounds<T> {
   const slots = Array.from({ length: TICKS }, () => new Set<T>());
+  const slotOf = new Map<T, Set<T>>();
   let tick = 0;
-  let count = 0;
   let stop = () => {};
 
   function arm(): void {
@@ -33,14 +33,16 @@ export function createRounds<T>(
 
   return {
     add(member) {
-      slots[tick]?.add(member);
-      count += 1;
-      if (count === 1) arm();
+      const slot = slots[tick];
+      if (!slot || slotOf.has(member)) return;
+      slot.add(member);
+      slotOf.set(member, slot);
+      if (slotOf.size === 1) arm();
     },
     remove(member) {
-      if (!slots.some((slot) => slot.delete(member))) return;
-      count -= 1;
-      if (count === 0) stop();
+      if (!slotOf.get(member)?.delete(member)) return;
+      slotOf.delete(member);
+      if (slotOf.size === 0) stop();
     },
   };
 }

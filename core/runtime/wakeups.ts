@@ -3,12 +3,6 @@ import type { Clock } from '../ports/clock.ts';
 import type { Listener, Wakeup, Wakeups } from '../ports/wakeups.ts';
 import { createRounds } from './rounds.ts';
 
-interface Waiter extends Listener {
-  /** Notified since the last wait. */
-  due: boolean;
-  done: (() => void) | undefined;
-}
-
 /** Wake-ups within one process. A topic costs nothing while nobody listens to it. */
 export function createWakeups(clock: Clock): Wakeups {
   const topics = new Map<string, Set<Listener>>();
@@ -16,10 +10,6 @@ export function createWakeups(clock: Clock): Wakeups {
     intervalMs: LIMITS.pollMs,
     visit: (listener) => listener.wake(),
   });
-
-  function rouse(listeners: Iterable<Listener>): void {
-    for (const listener of listeners) listener.wake();
-  }
 
   function add(topic: string, listener: Listener): void {
     const listeners = topics.get(topic);
@@ -33,55 +23,75 @@ export function createWakeups(clock: Clock): Wakeups {
     if (listeners?.size === 0) topics.delete(topic);
   }
 
-  function subscribe(topic: string): Wakeup {
-    const waiter: Waiter = {
-      due: false,
-      done: undefined,
-      wake: () => {
-        waiter.due = true;
-        waiter.done?.();
-      },
-    };
-    add(topic, waiter);
-    return {
-      wait: (ms, signal) =>
-        new Promise((resolve) => {
-          if (waiter.due || signal?.aborted) {
-            waiter.due = false;
-            resolve();
-            return;
-          }
-          const done = (): void => {
-            waiter.due = false;
-            waiter.done = undefined;
-            cancel();
-            signal?.removeEventListener('abort', done);
-            resolve();
-          };
-          const cancel = clock.timer(ms, done);
-          waiter.done = done;
-          signal?.addEventListener('abort', done, { once: true });
-        }),
-      close: () => {
-        waiter.done?.();
-        remove(topic, waiter);
-      },
-    };
-  }
-
   return {
-    notify: (topic) => rouse(topics.get(topic) ?? []),
-    notifyAll: () => {
-      for (const listeners of topics.values()) rouse(listeners);
+    notify: (topic) => {
+      const listeners = topics.get(topic);
+      if (listeners) for (const listener of listeners) listener.wake(true);
     },
-    subscribe,
-    listen: (topic, listener) => {
+    notifyAll: () => {
+      for (const listeners of topics.values()) for (const listener of listeners) listener.wake(false);
+    },
+    subscribe: (topic) => {
+      const waiter = new Waiter(clock, () => remove(topic, waiter));
+      add(topic, waiter);
+      return waiter;
+    },
+    listen: (topic, listener, only) => {
       add(topic, listener);
-      rounds.add(listener);
+      if (only === undefined) rounds.add(listener);
     },
     unlisten: (topic, listener) => {
       rounds.remove(listener);
       remove(topic, listener);
     },
   };
+}
+
+/** A class, because each message has one: as closures it was three times as large. */
+class Waiter implements Wakeup, Listener {
+  private readonly clock: Clock;
+  private readonly leave: () => void;
+  /** Notified since the last wait. */
+  private due = false;
+  private named = false;
+  /** Ends the wait that is under way. */
+  private done: (() => void) | undefined;
+
+  constructor(clock: Clock, leave: () => void) {
+    this.clock = clock;
+    this.leave = leave;
+  }
+
+  wake(named: boolean): void {
+    this.due = true;
+    this.named ||= named;
+    this.done?.();
+  }
+
+  wait(ms: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.due || signal?.aborted) return Promise.resolve(this.take());
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.done = undefined;
+        cancel();
+        signal?.removeEventListener('abort', done);
+        resolve(this.take());
+      };
+      const cancel = this.clock.timer(ms, done);
+      this.done = done;
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  }
+
+  close(): void {
+    this.done?.();
+    this.leave();
+  }
+
+  private take(): boolean {
+    const { named } = this;
+    this.due = false;
+    this.named = false;
+    return named;
+  }
 }

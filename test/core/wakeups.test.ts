@@ -39,6 +39,18 @@ describe('wakeups', () => {
     assert.equal(await isSettled(wakeup.wait(1_000)), false);
   });
 
+  it('a notice of all topics is no notice of this one', async () => {
+    const wakeups = createWakeups(createManualClock());
+    const wakeup = wakeups.subscribe('a');
+    wakeups.notifyAll();
+    assert.equal(await wakeup.wait(1_000), false);
+    wakeups.notify('a');
+    assert.equal(await wakeup.wait(1_000), true);
+    const waiting = wakeup.wait(1_000);
+    wakeups.notifyAll();
+    assert.equal(await waiting, false);
+  });
+
   it('without a notice the wait ends after its time', async () => {
     const clock = createManualClock();
     const wait = createWakeups(clock).subscribe('a').wait(1_000);

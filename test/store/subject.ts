@@ -28,7 +28,7 @@ export function createRecordingWakeups(): RecordingWakeups {
   return {
     notify: (topic) => topics.push(topic),
     notifyAll: () => topics.push('*'),
-    subscribe: () => ({ wait: () => Promise.resolve(), close: () => {} }),
+    subscribe: () => ({ wait: () => Promise.resolve(false), close: () => {} }),
     listen: () => {},
     unlisten: () => {},
     notified() {
