@@ -44,7 +44,7 @@ export function createJiraCapabilities(deps: JiraCapabilitiesDeps) {
     });
   }
 
-  return async ({ record, message }: Claimed, signal: AbortSignal): Promise<Capabilities> => {
+  return async ({ record, message }: Claimed, turn: { readonly signal: AbortSignal }): Promise<Capabilities> => {
     if (!record.owner.tenant.startsWith('rovo:')) return {};
     const tenant = await deps.tenants.get(record.owner.tenant);
     if (!tenant) return {};
@@ -58,7 +58,7 @@ export function createJiraCapabilities(deps: JiraCapabilitiesDeps) {
     const asUser: UserJiraOptions = {
       tenant,
       token,
-      signal,
+      signal: turn.signal,
       ...(record.deadlineAt !== undefined ? { deadlineAt: record.deadlineAt } : {}),
     };
     learnSiteUrl(asUser);

@@ -1,4 +1,4 @@
-import { type Clock, pause } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 
 export type Step =
   | { readonly kind: 'update'; readonly result: IteratorResult<unknown> }
@@ -18,43 +18,75 @@ export interface AgentSteps {
   leave(ms: number, onError: (error: unknown) => void): Promise<boolean>;
 }
 
-export function createAgentSteps(iterator: AsyncIterator<unknown>, clock: Clock): AgentSteps {
-  let pending: Promise<Step> | undefined;
-  let stopped = false;
-  let settle = (_step: Step): void => {};
+const STOPPED: Step = { kind: 'stopped' };
+const FLUSH: Step = { kind: 'flush' };
 
-  function race(): Promise<Step> {
-    return new Promise((resolve) => {
-      settle = resolve;
-      if (stopped) {
-        resolve({ kind: 'stopped' });
-        return;
-      }
-      pending ??= iterator.next().then(
-        (result): Step => ({ kind: 'update', result }),
-        (error: unknown): Step => ({ kind: 'thrown', error }),
-      );
-      void pending.then(resolve);
-    });
+export function createAgentSteps(iterator: AsyncIterator<unknown>, clock: Clock): AgentSteps {
+  let stopped = false;
+  /** The agent was asked and has not answered yet. */
+  let asked = false;
+  /** What it answered while nobody waited for it. */
+  let arrived: Step | undefined;
+  let settle: ((step: Step) => void) | undefined;
+
+  /** True when somebody waited for it. */
+  function give(step: Step): boolean {
+    const waiting = settle;
+    settle = undefined;
+    waiting?.(step);
+    return waiting !== undefined;
+  }
+
+  function arrive(step: Step): void {
+    asked = false;
+    if (!give(step)) arrived = step;
+  }
+
+  function ask(): void {
+    asked = true;
+    iterator.next().then(
+      (result) => arrive({ kind: 'update', result }),
+      (error: unknown) => arrive({ kind: 'thrown', error }),
+    );
   }
 
   return {
-    next: async () => {
-      const step = await race();
-      if (step.kind === 'update') pending = undefined;
-      return step;
+    next: () => {
+      const step = stopped ? STOPPED : arrived;
+      if (step !== undefined) {
+        arrived = undefined;
+        return Promise.resolve(step);
+      }
+      return new Promise((resolve) => {
+        settle = resolve;
+        if (!asked) ask();
+      });
     },
     stop: () => {
       stopped = true;
-      settle({ kind: 'stopped' });
+      give(STOPPED);
     },
-    flush: () => settle({ kind: 'flush' }),
-    leave: async (ms, onError) => {
-      let left = false;
-      const returned = (async () => iterator.return?.())().catch(onError);
-      await Promise.race([returned.then(() => (left = true)), pause(clock, ms)]);
-      return left;
+    flush: () => {
+      give(FLUSH);
     },
+    leave: (ms, onError) =>
+      new Promise((resolve) => {
+        // Taken back: thousands of turns a second would each leave a timer of seconds behind.
+        const cancel = clock.timer(ms, () => resolve(false));
+        const left = (): void => {
+          cancel();
+          resolve(true);
+        };
+        const failed = (error: unknown): void => {
+          onError(error);
+          left();
+        };
+        try {
+          Promise.resolve(iterator.return?.()).then(left, failed);
+        } catch (error) {
+          failed(error);
+        }
+      }),
   };
 }
 

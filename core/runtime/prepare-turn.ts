@@ -7,30 +7,35 @@ import type { TurnWriter } from './turn-writer.ts';
 
 export interface PrepareTurnDeps {
   readonly store: TaskStore;
-  readonly capabilities: (claimed: Claimed, signal: AbortSignal) => Promise<Capabilities>;
+  /** Of `turn` the signal is taken only when it is needed: see StopSignal. */
+  readonly capabilities: (claimed: Claimed, turn: { readonly signal: AbortSignal }) => Promise<Capabilities>;
 }
 
 /** The first attempt of a task's first turn: what the claim brought is all there is, so nothing has to be read. */
 function freshTask({ fence, record, message }: Claimed): Task | undefined {
   if (fence.ordinal !== 1 || fence.attempt !== 1 || record.messages !== 1) return undefined;
   const { id, contextId, status, metadata } = record;
-  return { id, contextId, status, artifacts: [], history: [message], ...(metadata ? { metadata } : {}) };
+  const task = { id, contextId, status, artifacts: [], history: [message] };
+  return metadata ? { ...task, metadata } : task;
 }
 
 /** What the agent gets; undefined when the task was erased. */
 export async function prepareTurn(
   { store, capabilities }: PrepareTurnDeps,
   claimed: Claimed,
-  { writer, signal }: { readonly writer: TurnWriter; readonly signal: AbortSignal },
+  { writer, stop }: { readonly writer: TurnWriter; readonly stop: { readonly signal: AbortSignal } },
 ): Promise<Turn | undefined> {
   const { owner, id } = claimed.record;
   const task = freshTask(claimed) ?? (await store.read(owner, id, { artifacts: true }))?.task;
   if (!task) return undefined;
+  const granted = await capabilities(claimed, stop);
   return {
     task,
     message: claimed.message,
-    signal,
-    capabilities: await capabilities(claimed, signal),
+    get signal() {
+      return stop.signal;
+    },
+    capabilities: granted,
     earlier: (limit) => earlierTasks(store, claimed, limit),
     inbox: () => writer.inbox(),
     // The store holds JSON, so the type of a replayed result is the caller's promise, as the port says.

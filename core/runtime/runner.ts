@@ -63,22 +63,17 @@ export function createRunner(deps: RunnerDeps): Runner {
     const key = fenceKey(claimed.fence);
     const { tenant } = claimed.record.owner;
     const turn = startTurn(turnDeps, claimed);
-    const wakeup = wakeups.subscribe(`turn:${claimed.fence.taskId}`);
-    let over = false;
+    const topic = `turn:${claimed.fence.taskId}`;
+    // A hint only: the heartbeat finds what was missed, messages and a lost lease.
+    const listener = { wake: () => turn.check() };
+    wakeups.listen(topic, listener, 'notices');
     if (turns.size === 0) beatenAt = clock.now();
     turns.set(key, turn);
     countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
     if (halted) turn.stop('shutdown');
-    void (async () => {
-      while (!over) {
-        await wakeup.wait(leaseMs);
-        if (!over) turn.check();
-      }
-    })();
     void turn.done.then(() => {
-      over = true;
-      wakeup.close();
+      wakeups.unlisten(topic, listener);
       turns.delete(key);
       const wanted = mayBeMore || isFull(tenant);
       countTurn(tenant, -1);

@@ -12,6 +12,7 @@ import { type AgentSteps, createAgentSteps, iteratorOf } from './agent-steps.ts'
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
 import type { RunningTurn, StopReason } from './running-turn.ts';
+import { StopSignal } from './stop-signal.ts';
 import { createTurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
@@ -31,13 +32,13 @@ export interface TurnDeps extends Omit<TurnWriterDeps, 'store'>, PrepareTurnDeps
 export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   const { agent, clock, ids } = deps;
   const { fence, record } = claimed;
-  const controller = new AbortController();
+  const signal = new StopSignal();
   const recovery = agent.recovery ?? 'review';
   const log = createTurnLog(deps.telemetry, claimed, recovery);
-  const store = observeStore(deps.store, log);
-  const writer: TurnWriter = createTurnWriter({ ...deps, store }, claimed);
+  const writer: TurnWriter = createTurnWriter({ ...deps, store: observeStore(deps.store, log) }, claimed);
   let stopped: StopReason | undefined;
   let steps: AgentSteps | undefined;
+  let ending = false;
 
   const saying = (text: string | readonly Part[]) => ({
     messageId: ids.next(),
@@ -48,7 +49,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     if (stopped !== undefined) return;
     stopped = reason;
     log.event('info', 'turn.stopped', { reason });
-    controller.abort(STOPPED);
+    signal.abort(STOPPED);
     steps?.stop();
   }
 
@@ -62,7 +63,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     }
     writer.deliver(claimed.pending);
     try {
-      const turn = await prepareTurn(deps, claimed, { writer, signal: controller.signal });
+      const turn = await prepareTurn(deps, claimed, { writer, stop: signal });
       if (!turn) return;
       // The agent has not begun, so whatever its recovery says, somebody else may start it.
       if (stopped !== undefined) return stopped === 'shutdown' ? await writer.giveBack() : undefined;
@@ -102,11 +103,9 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       await thrown(error);
     } finally {
       cancelFlush?.();
-      if (!controller.signal.aborted) controller.abort(ENDED);
+      signal.abort(ENDED);
       // Only for as long as a slot may be kept from the next turn.
-      const left = await leave(LIMITS.abandonMs, (error) => {
-        log.event('debug', 'agent.return_failed', {}, error);
-      });
+      const left = await leave(LIMITS.abandonMs, (error) => log.event('debug', 'agent.return_failed', {}, error));
       if (!left) log.leftOver();
     }
   }
@@ -123,11 +122,12 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       return false;
     }
     const state = update.kind === 'reply' ? 'TASK_STATE_COMPLETED' : update.state;
+    ending = true;
     await writer.end({
       state: state === 'TASK_STATE_WORKING' ? 'TASK_STATE_COMPLETED' : state,
       reply: update.kind === 'reply' && first,
       parkedMaxMs: deps.parkedMaxMs,
-      ...(said ? { saying: said } : {}),
+      ...(said && { saying: said }),
       ...(!said && state === 'TASK_STATE_AUTH_REQUIRED' ? { unsaid: saying(TURN_TEXTS.authorization) } : {}),
       ...(update.kind === 'status' && update.metadata ? { metadata: update.metadata } : {}),
     });
@@ -159,6 +159,8 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
    * store was away for too long a `rerun` is given back, and whatever else it was would only happen again.
    */
   async function abandon(cause: unknown): Promise<void> {
+    if (stopped !== undefined || isDomainError(cause, 'LEASE_LOST')) throw cause;
+    log.event('error', 'turn.abandoned', {}, cause);
     while (stopped === undefined) {
       try {
         const again = recovery === 'rerun' && isDomainError(cause, 'STORE_UNAVAILABLE');
@@ -171,26 +173,28 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   }
 
   function check(): void {
+    // The commit that ends it wakes it, too: a look would only wait behind that, and nobody asks for messages any more.
+    if (ending) return;
     writer.check().catch((error: unknown) => {
       if (isDomainError(error, 'LEASE_LOST') || isDomainError(error, 'TASK_NOT_FOUND')) stop('fenced');
     });
   }
 
-  const done = log.run(() =>
-    run()
-      .catch((error: unknown) => {
-        if (stopped !== undefined || isDomainError(error, 'LEASE_LOST')) throw error;
-        log.event('error', 'turn.abandoned', {}, error);
-        return abandon(error);
-      })
-      .catch((error: unknown) => log.event('info', 'turn.fenced', {}, error)),
-  );
+  /** Never rejects. */
+  async function live(): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      await abandon(error).catch((last: unknown) => log.event('info', 'turn.fenced', {}, last));
+    }
+  }
+
   return {
     stop,
     hear: (newest) => {
       if (newest > writer.newest) check();
     },
     check,
-    done,
+    done: log.run(live),
   };
 }

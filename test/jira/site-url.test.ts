@@ -72,10 +72,10 @@ describe("the site's own URL", () => {
       telemetry: silentTelemetry,
     });
     const { signal } = new AbortController();
-    await Promise.all([capabilities(claimed(), signal), capabilities(claimed(), signal)]);
+    await Promise.all([capabilities(claimed(), { signal }), capabilities(claimed(), { signal })]);
     await until('the site URL is kept', async () => (await tenants.get(TENANT))?.attributes.siteUrl !== undefined);
     assert.equal((await tenants.get(TENANT))?.attributes.siteUrl, atlassian.site.siteUrl);
-    await capabilities(claimed(), signal);
+    await capabilities(claimed(), { signal });
     assert.equal(asked, 1);
   });
 });

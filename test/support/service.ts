@@ -5,18 +5,18 @@ import { createMemoryVault } from '../../adapters/vault/memory-vault.ts';
 import type { QueueMax } from '../../core/decide/send.ts';
 import { createOperations } from '../../core/operations/create-operations.ts';
 import type { Operations } from '../../core/operations/operations.ts';
-import type { Agent, Capabilities } from '../../core/ports/agent.ts';
+import type { Agent } from '../../core/ports/agent.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { OperatorStore } from '../../core/ports/operator-store.ts';
 import type { PushConfigs } from '../../core/ports/push-configs.ts';
-import type { Claimed, TaskStore } from '../../core/ports/task-store.ts';
+import type { TaskStore } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
 import type { Vault } from '../../core/ports/vault.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
 import type { Caller, UserToken } from '../../core/principal.ts';
 import { createJanitor } from '../../core/runtime/janitor.ts';
-import { createRunner, type Runner } from '../../core/runtime/runner.ts';
+import { createRunner, type Runner, type RunnerDeps } from '../../core/runtime/runner.ts';
 import { createWakeups } from '../../core/runtime/wakeups.ts';
 import { sha256, systemClock, timeOrderedIds } from '../../src/system-clock.ts';
 import { createFreezableStore } from './frozen-store.ts';
@@ -29,7 +29,7 @@ export interface WorkerOptions {
   readonly concurrencyPerTenant?: number;
   readonly leaseMs?: number;
   readonly parkedMaxMs?: number;
-  readonly capabilities?: (claimed: Claimed, signal: AbortSignal) => Promise<Capabilities>;
+  readonly capabilities?: RunnerDeps['capabilities'];
 }
 
 export interface CoreOptions extends WorkerOptions {
