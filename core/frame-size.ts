@@ -66,8 +66,20 @@ function smallStatus(status: TaskStatus, budget: number): TaskStatus {
   return status.message ? { ...status, message: smallMessage(status.message, budget) } : status;
 }
 
+/** Some plain text, each character six at most, and half a frame for ids and keys: nearly all need no measuring. */
+function isSurelySmall({ metadata, status: { message } }: StatusUpdate): boolean {
+  if (metadata || message?.metadata || message?.extensions || message?.referenceTaskIds) return false;
+  let chars = 0;
+  for (const part of message?.parts ?? []) {
+    if (!isText(part) || part.metadata || part.filename || part.mediaType) return false;
+    chars += part.text.length + PART_ALLOWANCE;
+  }
+  return chars * 6 <= LIMITS.frameChars / 2;
+}
+
 /** A status event that fits one frame. */
 export function smallStatusUpdate(update: StatusUpdate): EventBody {
+  if (isSurelySmall(update)) return { statusUpdate: update };
   const budget = LIMITS.frameChars - OVERHEAD - escapedLength(update.metadata ?? {});
   return { statusUpdate: { ...update, status: smallStatus(update.status, budget) } };
 }

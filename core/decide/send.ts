@@ -4,7 +4,7 @@ import type { Message } from '../message.ts';
 import type { EdgeProfile } from '../ports/edge.ts';
 import type { AcceptDecision, AcceptView, AnswerKind, Change, TaskView } from '../ports/task-store.ts';
 import { isInterrupted, isTerminal } from '../task.ts';
-import { nextStatus, statusEvent } from './status.ts';
+import { nextStatus, statusEvent, timestampAfter } from './status.ts';
 
 /*
  * Where a message goes. First the key: a repeat is the first call's task, whatever state rules say now; the same id with
@@ -32,20 +32,22 @@ export interface QueueMax {
   readonly everybody: number;
 }
 
+const QUEUE_MAX: QueueMax = { tenant: LIMITS.queueMaxPerTenant, everybody: LIMITS.queueMax };
+
 function create(view: AcceptView, command: SendCommand, contextId: string): AcceptDecision {
   const { newTaskId: id, message } = command;
-  const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(view.now).toISOString() } as const;
+  const status = { state: 'TASK_STATE_SUBMITTED', timestamp: timestampAfter(undefined, view.now) } as const;
   return {
     kind: 'create',
     answer: command.answer,
     exclusive: command.policy === 'single-active-task',
-    task: { id, contextId, ...(command.delegate ? { delegate: command.delegate } : {}) },
+    task: command.delegate ? { id, contextId, delegate: command.delegate } : { id, contextId },
     change: {
       status,
       deadlineAt: view.now + command.deadlineMs,
       messages: [{ ...message, contextId, taskId: id }],
       events: [{ task: { id, contextId, status } }],
-      executions: [{ open: 1, ...(command.trace ? { trace: command.trace } : {}) }],
+      executions: [command.trace ? { open: 1, trace: command.trace } : { open: 1 }],
     },
   };
 }
@@ -90,6 +92,15 @@ function follow(view: TaskView, command: SendCommand): Change {
   };
 }
 
+function into(target: TaskView, command: SendCommand): AcceptDecision {
+  return {
+    kind: 'continue',
+    taskId: target.record.id,
+    change: follow(target, command),
+    answer: command.answer,
+  };
+}
+
 export function decideSend(view: AcceptView, command: SendCommand): AcceptDecision {
   if (view.tenant === 'removed') throw new DomainError('UNAUTHENTICATED', 'The caller is no longer known');
   if (view.repeat) {
@@ -102,7 +113,7 @@ export function decideSend(view: AcceptView, command: SendCommand): AcceptDecisi
     return { kind: 'repeat' };
   }
   const { queued } = view;
-  const { queueMax = { tenant: LIMITS.queueMaxPerTenant, everybody: LIMITS.queueMax } } = command;
+  const { queueMax = QUEUE_MAX } = command;
   if (queued.tenant >= queueMax.tenant) {
     throw overloaded('queue-per-tenant', 'Too many messages of yours wait for the agent', LIMITS.queueRetryMs);
   }
@@ -110,12 +121,6 @@ export function decideSend(view: AcceptView, command: SendCommand): AcceptDecisi
     throw overloaded('queue', 'Too many messages wait for the agent', LIMITS.queueRetryMs);
   }
   const { taskId, contextId } = command.message;
-  const into = (target: TaskView): AcceptDecision => ({
-    kind: 'continue',
-    taskId: target.record.id,
-    change: follow(target, command),
-    answer: command.answer,
-  });
   const named = view.task;
   if (named && contextId !== undefined && named.record.contextId !== contextId) {
     throw invalidParams('message.contextId', 'is not the context of the task');
@@ -126,10 +131,10 @@ export function decideSend(view: AcceptView, command: SendCommand): AcceptDecisi
     if (isTerminal(named.record.status.state)) {
       throw new DomainError('UNSUPPORTED_OPERATION', 'The task has ended and takes no further message');
     }
-    return into(named);
+    return into(named, command);
   }
-  if (named && !isTerminal(named.record.status.state)) return into(named);
+  if (named && !isTerminal(named.record.status.state)) return into(named, command);
   if (taskId !== undefined && contextId === undefined) throw taskNotFound();
-  if (view.active) return into(view.active);
+  if (view.active) return into(view.active, command);
   return create(view, command, contextId ?? command.newContextId);
 }

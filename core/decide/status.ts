@@ -12,10 +12,23 @@ export interface Saying {
   readonly parts: readonly Part[];
 }
 
+let lastMs = Number.NaN;
+let lastText = '';
+
+/** Of what is committed together most has the same time, and making its text is dear. */
+function timestampOf(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
+}
+
 /** Epoch milliseconds as a timestamp that is never before the one it follows. */
 export function timestampAfter(previous: TaskStatus | undefined, now: number): string {
-  const at = previous === undefined ? now : Math.max(now, Date.parse(previous.timestamp));
-  return new Date(at).toISOString();
+  const timestamp = timestampOf(now);
+  // All of them are made here, of one length and in UTC: as texts they have the order of time.
+  return previous !== undefined && previous.timestamp > timestamp ? previous.timestamp : timestamp;
 }
 
 export function agentMessage(record: Pick<TaskRecord, 'id' | 'contextId'>, saying: Saying): Message {
@@ -35,12 +48,8 @@ export function nextStatus(record: TaskRecord, now: number, state: TaskState, sa
 
 /** The event of a status, cut to fit a frame; the snapshot keeps all of it. */
 export function statusEvent(record: TaskRecord, status: TaskStatus, metadata?: JsonObject): EventBody {
-  return smallStatusUpdate({
-    taskId: record.id,
-    contextId: record.contextId,
-    status,
-    ...(metadata ? { metadata } : {}),
-  });
+  const update = { taskId: record.id, contextId: record.contextId, status };
+  return smallStatusUpdate(metadata ? { ...update, metadata } : update);
 }
 
 const FULL = 'The task has as many events as it may have';

@@ -16,11 +16,14 @@ function isOpen(view: TaskView, ordinal: number): boolean {
   return view.open.some((execution) => execution.ordinal === ordinal);
 }
 
+const NONE: readonly ExecutionWrite[] = [];
+
 /**
  * Messages that the inbox handed over since the last commit are answered by this turn. One that a lost attempt of this
  * turn had taken before is closed already.
  */
 export function closeTaken(view: TaskView, writer: Writer, taken: readonly number[]): readonly ExecutionWrite[] {
+  if (taken.length === 0) return NONE;
   return taken
     .filter((ordinal) => isOpen(view, ordinal))
     .map((ordinal) => ({ close: ordinal, outcome: 'done', takenBy: writer.ordinal }) as const);
@@ -68,21 +71,8 @@ export function decideEnd(view: TaskView, writer: Writer, command: EndCommand): 
   const status = nextStatus(record, now, state, command.saying ?? (goesOn ? undefined : command.unsaid));
   const metadata = nextMetadata(record, command.metadata);
   const lost = dropLost(view, writer);
-  const deadlineAt = goesOn
-    ? undefined
-    : state === 'TASK_STATE_INPUT_REQUIRED'
-      ? now + command.parkedMaxMs
-      : state === 'TASK_STATE_AUTH_REQUIRED'
-        ? undefined
-        : null;
-  return {
+  const change: { -readonly [Key in keyof Change]: Change[Key] } = {
     status,
-    ...(metadata ? { metadata } : {}),
-    ...(deadlineAt !== undefined ? { deadlineAt } : {}),
-    ...(command.reply && !goesOn ? { reply: true } : {}),
-    // The next turn's status takes the place of this answer, so the conversation keeps it.
-    ...(goesOn && command.saying ? { messages: [agentMessage(record, command.saying)] } : {}),
-    ...(lost.artifacts ? { artifacts: lost.artifacts } : {}),
     events: [...(lost.events ?? []), statusEvent(record, status, metadata)],
     executions: [
       { close: writer.ordinal, outcome: 'done' },
@@ -90,6 +80,17 @@ export function decideEnd(view: TaskView, writer: Writer, command: EndCommand): 
       ...(final ? closeOthers(untaken) : reopened.map((ordinal) => ({ requeue: ordinal }))),
     ],
   };
+  if (metadata) change.metadata = metadata;
+  if (lost.artifacts) change.artifacts = lost.artifacts;
+  if (goesOn) {
+    // The next turn's status takes the place of this answer, so the conversation keeps it.
+    if (command.saying) change.messages = [agentMessage(record, command.saying)];
+    return change;
+  }
+  if (command.reply) change.reply = true;
+  if (state === 'TASK_STATE_INPUT_REQUIRED') change.deadlineAt = now + command.parkedMaxMs;
+  else if (state !== 'TASK_STATE_AUTH_REQUIRED') change.deadlineAt = null;
+  return change;
 }
 
 export interface FailCommand {

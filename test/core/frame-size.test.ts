@@ -126,6 +126,19 @@ describe('smallStatusUpdate', () => {
   const partsOf = (event: EventBody) =>
     'statusUpdate' in event ? (event.statusUpdate.status.message?.parts ?? []) : [];
 
+  it('what is not measured fits a frame, too, with the widest characters, many parts and the longest ids', () => {
+    const id = '\u0001'.repeat(256);
+    for (const [count, size] of [
+      ...[4_000, 4_900, 4_919, 4_920, 4_921, 5_000, 5_400, 9_000].map((length) => [1, length] as const),
+      ...[10, 60, 61, 62, 63, 64, 200].map((parts) => [parts, 0] as const),
+      ...[10, 30, 31, 40].map((parts) => [parts, 80] as const),
+    ]) {
+      const { status } = statusUpdate(Array.from({ length: count }, () => ({ text: '\u0001'.repeat(size) })));
+      const message = { ...status.message, messageId: id, taskId: id, contextId: id } as Message;
+      assertSmall([smallStatusUpdate({ taskId: id, contextId: id, status: { ...status, message } })]);
+    }
+  });
+
   it('a status text of 100 kB is cut with a mark', () => {
     for (const character of ['a', '\u0001', '😀', '\u2028']) {
       const text = character.repeat(100_000 / character.length);
