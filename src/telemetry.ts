@@ -91,7 +91,9 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
 
 /** Declared labels only, each present: an undeclared one would make prom-client throw. */
 function known(names: readonly string[], labels: Labels): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, labels[name] ?? '']));
+  const shown: Record<string, string> = {};
+  for (const name of names) shown[name] = labels[name] ?? '';
+  return shown;
 }
 
 function instrument(name: string, entry: MetricDefinition, registry: Registry): Instrument {

@@ -13,7 +13,7 @@ import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
 import type { RunningTurn, StopReason } from './running-turn.ts';
 import { StopSignal } from './stop-signal.ts';
-import { createTurnLog } from './turn-log.ts';
+import { TurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
@@ -34,7 +34,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   const { fence, record } = claimed;
   const signal = new StopSignal();
   const recovery = agent.recovery ?? 'review';
-  const log = createTurnLog(deps.telemetry, claimed, recovery);
+  const log = new TurnLog(deps.telemetry, claimed, recovery);
   const writer: TurnWriter = createTurnWriter({ ...deps, store: observeStore(deps.store, log) }, claimed);
   let stopped: StopReason | undefined;
   let steps: AgentSteps | undefined;
