@@ -32,7 +32,7 @@ export interface ChunkBuffer {
   offer(chunk: Chunk): boolean;
   /** Takes what waits. */
   take(): Chunk | undefined;
-  readonly waiting: boolean;
+  waiting(): boolean;
 }
 
 export function createChunkBuffer(): ChunkBuffer {
@@ -72,8 +72,6 @@ export function createChunkBuffer(): ChunkBuffer {
       texts = [];
       return chunk;
     },
-    get waiting() {
-      return head !== undefined;
-    },
+    waiting: () => head !== undefined,
   };
 }

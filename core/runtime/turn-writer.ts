@@ -28,13 +28,13 @@ export interface TurnWriter {
   inbox(): readonly Message[];
   deliver(pending: readonly PendingMessage[]): void;
   /** Highest ordinal of a message that this turn knows, its own among them. */
-  readonly newest: number;
+  newest(): number;
   progress(saying: Saying | undefined, metadata?: JsonObject): Promise<void>;
   /** Merges, or flushes and commits. */
   chunk(chunk: Chunk): Promise<void>;
   flush(): Promise<void>;
   /** Text waits to be flushed. */
-  readonly buffered: boolean;
+  buffered(): boolean;
   end(command: Omit<EndCommand, 'taken' | 'left'>): Promise<void>;
   fail(saying: Saying, error: string): Promise<void>;
   /** Fails a turn whose agent was not started again: what its lost attempts wrote is all there is, and stays. */
@@ -45,6 +45,8 @@ export interface TurnWriter {
   /** Asks the store whether the lease still holds, and for new messages. */
   check(): Promise<void>;
 }
+
+const NOTHING: readonly number[] = [];
 
 export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWriter {
   const { store, clock, digest } = deps;
@@ -88,7 +90,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     make: (handed: readonly number[]) => Decide<[view: TaskView], Change | undefined>,
     request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
   ): Promise<void> {
-    const handed = [...taken];
+    const handed = taken.size === 0 ? NOTHING : [...taken];
     const decide = make(handed);
     const updated = await patient(() => store.update({ ...asked(), ...request }, decide));
     // A look without a change has closed nothing.
@@ -116,10 +118,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
 
   const atEnd = { lostArtifacts: fence.attempt > 1 };
   const flushed = (work: () => Promise<void>): Promise<void> =>
-    serially(async () => {
-      await flush();
-      await work();
-    });
+    serially(() => (buffer.waiting() ? flush().then(work) : work()));
 
   /** The commit after which the turn holds no lease any more. */
   const ended = (...commitOf: Parameters<typeof commit>): Promise<void> =>
@@ -138,9 +137,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
       return messages.map(({ message }) => message);
     },
     deliver,
-    get newest() {
-      return newest;
-    },
+    newest: () => newest,
     progress: (saying, metadata) =>
       flushed(() =>
         commit((taken) =>
@@ -154,9 +151,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
         if (!buffer.offer(chunk)) await commitChunk(chunk);
       }),
     flush: () => serially(flush),
-    get buffered() {
-      return buffer.waiting;
-    },
+    buffered: () => buffer.waiting(),
     end: (command) =>
       ended((taken) => {
         const left = waiting.map(({ ordinal }) => ordinal);

@@ -84,7 +84,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
     };
     try {
       for (;;) {
-        if (writer.buffered) cancelFlush ??= clock.timer(LIMITS.mergeMs, flushDue);
+        if (writer.buffered()) cancelFlush ??= clock.timer(LIMITS.mergeMs, flushDue);
         const step = await next();
         if (step.kind === 'flush') {
           await writer.flush();
@@ -192,7 +192,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   return {
     stop,
     hear: (newest) => {
-      if (newest > writer.newest) check();
+      if (newest > writer.newest()) check();
     },
     check,
     done: log.run(live),

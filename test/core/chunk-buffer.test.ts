@@ -14,9 +14,9 @@ describe('chunk buffer', () => {
     const buffer = createChunkBuffer();
     const offered = [chunkOf('a', { append: false }, { name: 'Brief' }), chunkOf('b'), chunkOf(''), chunkOf('c')];
     assert.deepEqual(offered.map(buffer.offer), [true, true, true, true]);
-    assert.equal(buffer.waiting, true);
+    assert.equal(buffer.waiting(), true);
     assert.deepEqual(buffer.take(), chunkOf('abc', { append: false }, { name: 'Brief' }));
-    assert.equal(buffer.waiting, false);
+    assert.equal(buffer.waiting(), false);
     assert.equal(buffer.take(), undefined);
   });
 
