@@ -41,6 +41,8 @@ export function openingOf({ task, record }: Snapshot, scope: StreamScope): Openi
 }
 
 export interface StopWait {
+  /** What is read of the task. */
+  readonly options: ReadOptions;
   readonly waitMs: number;
   /** The task's state, when the caller has just learnt it and no notice can have been given since. */
   readonly known?: TaskState | undefined;
@@ -57,7 +59,7 @@ function isStopped(state: TaskState): boolean {
 export async function readAtStop(
   deps: OperationDeps,
   reader: Reader,
-  { waitMs, known, ...options }: StopWait & ReadOptions,
+  { options, waitMs, known }: StopWait,
 ): Promise<Snapshot | undefined> {
   const { owner, taskId, signal } = reader;
   const { store } = deps;

@@ -30,7 +30,7 @@ export async function sendMessage(
     : await readAtStop(
         deps,
         { owner, taskId, signal },
-        { ...read, waitMs: edge.waitMs, known: knownState(accepted, incoming) },
+        { options: read, waitMs: edge.waitMs, known: knownState(accepted, incoming) },
       );
   if (!snapshot) throw taskNotFound();
   const { record, task } = snapshot;

@@ -15,7 +15,7 @@ import type { RunningTurn, StopReason } from './running-turn.ts';
 import { StopSignal } from './stop-signal.ts';
 import { TurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
-import { createTurnWriter, type TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
+import { createTurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
 /*
  * Drives one turn of one agent. The agent is never awaited once it is to stop: its next update races the abort and the
@@ -30,12 +30,12 @@ export interface TurnDeps extends Omit<TurnWriterDeps, 'store'>, PrepareTurnDeps
 }
 
 export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
-  const { agent, clock, ids } = deps;
+  const { agent, clock, digest, ids, patienceMs } = deps;
   const { fence, record } = claimed;
   const signal = new StopSignal();
   const recovery = agent.recovery ?? 'review';
   const log = new TurnLog(deps.telemetry, claimed, recovery);
-  const writer: TurnWriter = createTurnWriter({ ...deps, store: observeStore(deps.store, log) }, claimed);
+  const writer = createTurnWriter({ store: observeStore(deps.store, log), clock, digest, patienceMs }, claimed);
   let stopped: StopReason | undefined;
   let steps: AgentSteps | undefined;
   let ending = false;
