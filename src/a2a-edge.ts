@@ -51,12 +51,14 @@ export function createA2aEdge(options: A2aEdgeOptions): Edges {
     }),
   };
   return {
-    middlewares: [
+    endpoints: [
       createA2AEndpoint({
         ...endpoint,
         path: source.path,
         ...(source.httpJsonPath === undefined ? {} : { httpJsonPath: source.httpJsonPath }),
       }),
+    ],
+    middlewares: [
       createAgentCardEndpoint({
         card: signed(createAgentCard(source)),
         ...(a2a.versions.includes('0.3') && {

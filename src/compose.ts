@@ -29,7 +29,7 @@ import { createWakeups } from '../core/runtime/wakeups.ts';
 import { createA2aEdge } from './a2a-edge.ts';
 import type { Config, RovoConfig } from './config.ts';
 import { createJiraCapabilities, type UserJiraOptions } from './jira-capabilities.ts';
-import { createService, type Service } from './service.ts';
+import { createService, type Edges, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 import { sha256, systemClock, timeOrderedIds } from './system-clock.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
@@ -95,7 +95,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     gate: createLoadGate({ limits, telemetry }),
   };
 
-  function rovoMiddlewares(rovo: RovoConfig): readonly Middleware[] {
+  function rovoEdges(rovo: RovoConfig): Edges {
     const app = parseForgeAppId(rovo.appId);
     if (!app) throw new TypeError('FORGE_APP_ID was not checked');
     const edge = createRovoEdge({
@@ -108,10 +108,10 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       digest,
       telemetry,
     });
-    return [
-      createA2AEndpoint({ ...endpoint, edge, path: '/rovo/a2a' }),
-      createRovoRoutes({ edge, clock, telemetry }).routes() as unknown as Middleware,
-    ];
+    return {
+      endpoints: [createA2AEndpoint({ ...endpoint, edge, path: '/rovo/a2a' })],
+      middlewares: [createRovoRoutes({ edge, clock, telemetry }).routes() as unknown as Middleware],
+    };
   }
 
   const budgets = new Map<string, Budget>();
@@ -167,15 +167,20 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       ? { grpcServer: createGrpcServer({ maxBodyBytes: config.maxBodyBytes }) }
       : {}),
     edges: (whereabouts) => {
-      if (config.role === 'worker') return { middlewares: [] };
-      const rovo = config.rovo ? rovoMiddlewares(config.rovo) : [];
-      if (!config.a2a) return { middlewares: rovo };
-      const { middlewares, ...a2a } = createA2aEdge({
+      const none = { endpoints: [], middlewares: [] };
+      if (config.role === 'worker') return none;
+      const rovo = config.rovo ? rovoEdges(config.rovo) : none;
+      if (!config.a2a) return rovo;
+      const { endpoints, middlewares, ...a2a } = createA2aEdge({
         ...{ a2a: config.a2a, ...whereabouts, agent, endpoint, push },
         agentId: config.agent.id,
         verifier: (auth) => verifier(auth.jwksUrl)({ ...auth, ...JWT_RULES }),
       });
-      return { ...a2a, middlewares: [...rovo, ...middlewares] };
+      return {
+        ...a2a,
+        endpoints: [...rovo.endpoints, ...endpoints],
+        middlewares: [...rovo.middlewares, ...middlewares],
+      };
     },
     release: () => {
       for (const keySet of keySets) keySet.close();

@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa';
+import type { RequestListener } from 'node:http';
 import type { GrpcEndpoint } from '../adapters/a2a/grpc-endpoint.ts';
 import type { GrpcServer } from '../adapters/a2a/grpc-server.ts';
 import type { LoadLimit } from '../core/limits.ts';
@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 import { cannotListen, createHttpServer, type HttpServer } from './http-server.ts';
 import { createReadiness } from './readiness.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
-import { createOpsApp, createWebApp } from './web-app.ts';
+import { createOpsApp, createWebApp, type WebAppOptions } from './web-app.ts';
 
 /*
  * Start and stop, in order. Start: listen, then work. Stop: refuse connections and claim no more, let turns end while
@@ -26,9 +26,7 @@ export interface Whereabouts {
   readonly grpcAddress?: string;
 }
 
-export interface Edges {
-  /** In order. */
-  readonly middlewares: readonly Middleware[];
+export interface Edges extends Pick<WebAppOptions, 'endpoints' | 'middlewares'> {
   readonly grpc?: GrpcEndpoint;
 }
 
@@ -101,9 +99,9 @@ export function createService(parts: ServiceParts): Service {
 
   return {
     start: async () => {
-      let handle: ReturnType<ReturnType<typeof createWebApp>['callback']> | undefined;
+      let handle: RequestListener | undefined;
       const server = createHttpServer((request, response) => {
-        if (handle) void handle(request, response);
+        if (handle) handle(request, response);
         else response.writeHead(503, { 'Retry-After': '1' }).end();
       }, connections);
       servers.push(server);
@@ -113,16 +111,16 @@ export function createService(parts: ServiceParts): Service {
       const publicUrl = config.publicUrlDerived ? `http://127.0.0.1:${address.port}` : config.publicUrl;
       const grpcPort = await listenGrpc();
       const grpcAddress = config.a2a?.grpc?.address ?? `${new URL(publicUrl).hostname}:${grpcPort}`;
-      const { middlewares, grpc } = parts.edges({ publicUrl, ...(grpcPort !== undefined && { grpcAddress }) });
+      const { grpc, ...edges } = parts.edges({ publicUrl, ...(grpcPort !== undefined && { grpcAddress }) });
       if (grpc) parts.grpcServer?.serve(grpc);
       handle = createWebApp({
         telemetry,
         ready,
         digest: parts.digest,
         https: publicUrl.startsWith('https:'),
-        edges: middlewares,
+        ...edges,
         ...(config.ops.token !== undefined ? { opsToken: config.ops.token } : {}),
-      }).callback();
+      });
       const opsUrl = config.ops.port === undefined ? undefined : await listenOps(config.ops.port);
       runner?.start();
       janitor.start();

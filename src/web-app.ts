@@ -1,21 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import type { Digest } from '../core/ports/clock.ts';
 import type { ReadinessCheck } from './readiness.ts';
 import type { ServiceTelemetry } from './telemetry.ts';
-import { spanContextOf } from './trace-context.ts';
+import { createWebListener, type WebListenerOptions } from './web-listener.ts';
 
-export interface WebAppOptions {
-  readonly telemetry: ServiceTelemetry;
+export interface WebAppOptions extends Omit<WebListenerOptions, 'app'> {
   readonly ready: ReadinessCheck;
   readonly digest: Digest;
-  /** Callers are told to come over TLS, so browsers are told not to come otherwise (A2A 1.0, 13.4). */
-  readonly https: boolean;
   /** Bearer token of `/metrics` on the public port; absent = 404. */
   readonly opsToken?: string;
-  /** In order: the edges' endpoints and routes. */
-  readonly edges: readonly Middleware[];
+  /** In order: what the edges answer beside their endpoints. */
+  readonly middlewares: readonly Middleware[];
 }
 
 function sameText(digest: Digest, a: string, b: string): boolean {
@@ -43,28 +41,6 @@ function lastResort(telemetry: ServiceTelemetry): Middleware {
   };
 }
 
-/** Paths that are written down. What else a path holds may be anything that somebody typed. */
-const TRACED = /^\/(?:rovo\/(?:a2a|lifecycle|pre-uninstall)|a2a(?:\/v1)?)(?=\/|$)/;
-
-function traceRequests(telemetry: ServiceTelemetry): Middleware {
-  return (context, next) => {
-    const [path] = TRACED.exec(context.path) ?? [];
-    if (path === undefined) return next();
-    const { traceparent, 'x-b3-traceid': b3 } = context.headers;
-    const parent = [traceparent, b3].flat().find((text) => spanContextOf(text) !== undefined);
-    return telemetry.span('http.request', { parent, fields: () => ({ path }) }, async (span) => {
-      await next();
-      span.set({ status: context.status });
-    });
-  };
-}
-
-/** A year, of this host alone. */
-const strictTransport: Middleware = (context, next) => {
-  context.set('Strict-Transport-Security', 'max-age=31536000');
-  return next();
-};
-
 function metrics(telemetry: ServiceTelemetry): Middleware {
   return async (context) => {
     context.set('Content-Type', telemetry.metricsContentType);
@@ -73,7 +49,7 @@ function metrics(telemetry: ServiceTelemetry): Middleware {
 }
 
 /** Everything that the public port answers. */
-export function createWebApp(options: WebAppOptions): Koa {
+export function createWebApp(options: WebAppOptions): RequestListener {
   const { telemetry, opsToken, digest } = options;
   const router = new Router();
   router.get('/livez', (context) => {
@@ -98,12 +74,10 @@ export function createWebApp(options: WebAppOptions): Koa {
   }
   const app = new Koa();
   app.on('error', (error: unknown) => telemetry.event('warn', 'http.socket_failed', {}, error));
-  if (options.https) app.use(strictTransport);
   app.use(lastResort(telemetry));
   app.use(router.routes());
-  app.use(traceRequests(telemetry));
-  for (const edge of options.edges) app.use(edge);
-  return app;
+  for (const middleware of options.middlewares) app.use(middleware);
+  return createWebListener({ ...options, app: app.callback() });
 }
 
 /** What OPS_PORT serves on loopback, without a token. */

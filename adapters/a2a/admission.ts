@@ -16,12 +16,7 @@ type Admission =
   /** `cause`: what the edge threw. */
   | { readonly refused: WireError; readonly headers: Record<string, string>; readonly cause?: unknown };
 
-export async function admit(
-  request: IncomingMessage,
-  options: { readonly edge: Edge; readonly maxBodyBytes: number; readonly stopping: boolean },
-): Promise<Admission> {
-  const { edge, maxBodyBytes } = options;
-  if (options.stopping) return { refused: overloadedError(), headers: {} };
+export function admit(request: IncomingMessage, edge: Edge, maxBodyBytes: number): Promise<Admission> | Admission {
   if (declaresTooMuch(request, maxBodyBytes)) return { refused: bodyTooLarge(maxBodyBytes), headers: {} };
   return letIn(edge, {
     headers: request.headers,
@@ -72,8 +67,13 @@ export function bodyTooLarge(maxBodyBytes: number): WireError {
   return protocolError('BODY_TOO_LARGE', `The body is larger than ${maxBodyBytes} bytes`);
 }
 
-function occurrences(request: IncomingMessage, name: string): number {
-  return request.rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length;
+function occurrences({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
 }
 
 /** RFC 6750, 3.1: no error code for a call that brought no token. */

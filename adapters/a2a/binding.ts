@@ -3,6 +3,7 @@ import type { JsonAnswer } from './answer.ts';
 import type { Session } from './edge.ts';
 import type { WireError } from './error-table.ts';
 import type { StreamSource } from './event-stream.ts';
+import type { Stoppable } from './lifespan.ts';
 import type { Place } from './load-gate.ts';
 
 /*
@@ -37,7 +38,7 @@ export interface Exchange {
 export interface CallRequest {
   readonly session: Session;
   readonly body: Uint8Array;
-  readonly signal: AbortSignal;
+  readonly life: Stoppable;
   /** `becomeStream`: before anything is done for a call that a stream answers; `holdAnswer`: once its result is there. */
   readonly place: Pick<Place, 'becomeStream' | 'holdAnswer'>;
 }

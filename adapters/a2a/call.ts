@@ -1,6 +1,7 @@
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { EdgeProfile } from '../../core/ports/edge.ts';
 import type { Caller } from '../../core/principal.ts';
+import type { Stoppable } from './lifespan.ts';
 
 /** What the SDK's transport handlers have no room for, kept beside the context that they hand through. */
 export interface Call {
@@ -14,7 +15,7 @@ export interface Call {
   /** Last-Event-ID of a client that resumes. */
   readonly after: number | undefined;
   /** Stops the waiting, never the task. */
-  readonly signal: AbortSignal;
+  readonly life: Stoppable;
   readonly frame: FramePlace;
   /** What the handler threw: the SDK would send its text out. */
   failure: { readonly error: unknown } | undefined;
@@ -25,16 +26,21 @@ export interface FramePlace {
   sequence: number | undefined;
 }
 
-const calls = new WeakMap<ServerCallContext, Call>();
+/** Holds the call itself: a weak map from one to the other is work for the garbage collector at every call. */
+class CallContext extends ServerCallContext {
+  readonly call: Call;
+
+  constructor(call: Call, requestedVersion: string) {
+    super({ requestedVersion });
+    this.call = call;
+  }
+}
 
 export function contextOf(call: Call, requestedVersion: string): ServerCallContext {
-  const context = new ServerCallContext({ requestedVersion });
-  calls.set(context, call);
-  return context;
+  return new CallContext(call, requestedVersion);
 }
 
 export function callOf(context: ServerCallContext): Call {
-  const call = calls.get(context);
-  if (call === undefined) throw new TypeError('a context that no call was opened with');
-  return call;
+  if (!(context instanceof CallContext)) throw new TypeError('a context that no call was opened with');
+  return context.call;
 }

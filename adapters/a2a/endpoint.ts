@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import type { Context, Middleware } from 'koa';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import { createRounds } from '../../core/runtime/rounds.ts';
-import { admit, bodyTooLarge, logRefusal } from './admission.ts';
+import { admit, bodyTooLarge, logRefusal, overloadedError } from './admission.ts';
 import { answerJson, whenTaken } from './answer.ts';
 import type { Exchange, StreamReply } from './binding.ts';
-import { readBody } from './body.ts';
+import { bodyInHand, readBody } from './body.ts';
 import type { Session } from './edge.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits } from './endpoint-limits.ts';
 import { protocolError, type WireError, wireError } from './error-table.ts';
 import { type Beating, type StreamEnd, writeEventStream } from './event-stream.ts';
+import type { Http, HttpEndpoint } from './http.ts';
 import { createHttpJsonBinding } from './http-json-binding.ts';
 import { createJsonRpcBinding } from './json-rpc-binding.ts';
 import { Lifespan } from './lifespan.ts';
@@ -18,6 +18,7 @@ import { createLoadGate, type LoadGate, type Place } from './load-gate.ts';
 import { createPerform } from './perform.ts';
 import { closeWithConnection } from './queued-response.ts';
 import type { HandlerOptions } from './request-handler.ts';
+import { targetOf } from './request-target.ts';
 
 /*
  * The HTTP of one edge, whatever its binding. What can be refused without the body is, and then the HTTP status says so;
@@ -47,16 +48,16 @@ interface Served {
 /** `stream`: one is open, and does the rest by itself. */
 type Outcome = Served | 'stream';
 
-export function createA2AEndpoint(options: EndpointOptions): Middleware {
+export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
   const { edge, telemetry, clock, shutdown, path, httpJsonPath } = options;
   const limits: EndpointLimits = { ...ENDPOINT_LIMITS, ...options.limits };
   const linger = { clock, ms: limits.lingerMs };
+  const taking = { clock, ms: limits.answerMs };
+  const reading = { maxBytes: limits.maxBodyBytes, timeoutMs: limits.bodyTimeoutMs, clock };
   const perform = createPerform(options);
-  const common = { edge, perform, telemetry };
-  const bindings = [
-    createJsonRpcBinding({ ...common, path }),
-    ...(httpJsonPath === undefined ? [] : [createHttpJsonBinding({ ...common, path: httpJsonPath })]),
-  ];
+  const bindings = [createJsonRpcBinding({ edge, perform, telemetry, path })];
+  if (httpJsonPath !== undefined)
+    bindings.push(createHttpJsonBinding({ edge, perform, telemetry, path: httpJsonPath }));
   const running = new Set<Lifespan>();
   shutdown.addEventListener('abort', () => {
     for (const life of running) life.stop('shutdown');
@@ -64,13 +65,18 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
   const heartbeats = createRounds<Beating>(clock, { intervalMs: limits.heartbeatMs, visit: (each) => each.beat() });
   const gate = options.gate ?? createLoadGate({ telemetry });
 
-  return async (context, next) => {
-    const { method, path: asked, querystring: query } = context;
-    const head = { method, path: asked, query, headers: context.req.headers };
-    let exchange: Exchange | undefined;
-    for (const binding of bindings) exchange ??= binding.open(head);
-    if (exchange === undefined) return next();
-    closeWithConnection(context.res);
+  return (request, response) => {
+    const head = { method: request.method ?? '', ...targetOf(request.url ?? ''), headers: request.headers };
+    for (const binding of bindings) {
+      const exchange = binding.open(head);
+      if (exchange !== undefined) return attend({ request, response, bodyCame: false }, exchange);
+    }
+    return undefined;
+  };
+
+  async function attend(http: Http, exchange: Exchange): Promise<void> {
+    const { response } = http;
+    closeWithConnection(response);
     const startedAt = clock.now();
     let place: Place | undefined;
     try {
@@ -78,19 +84,22 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
       if ('place' in entered) place = entered.place;
       const served =
         'place' in entered
-          ? await serve(context, exchange, { place: entered.place, startedAt })
-          : await refuse(context, exchange, entered);
+          ? await serve(http, exchange, { place: entered.place, startedAt })
+          : await refuse(http, exchange, entered);
       if (served === 'stream') place = undefined;
       else account(served, startedAt);
     } catch (error) {
-      if (broken(context.res, error)) return;
-      await answerError(context, exchange, wireError(error));
+      if (broken(response, error)) return;
+      await answerError(http, exchange, wireError(error));
     } finally {
+      // Several kilobytes of tokens, which lie with the connection otherwise, for as long as it is open.
+      http.request.headers = {};
+      http.request.rawHeaders = [];
       place?.dropBody();
       // An answer that nobody reads lies in memory.
-      if (place) whenTaken(context.res, { clock, ms: limits.answerMs }, place.leave);
+      if (place) whenTaken(response, taking, place);
     }
-  };
+  }
 
   function account({ method, outcome }: Served, startedAt: number): void {
     telemetry.count('a2a_requests_total', { edge: edge.name, method, outcome });
@@ -112,71 +121,64 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     }
   }
 
-  async function serve(context: Context, exchange: Exchange, { place, startedAt }: Entered): Promise<Outcome> {
-    const stopping = shutdown.aborted;
-    const admission = await admit(context.req, { edge, maxBodyBytes: limits.maxBodyBytes, stopping });
+  async function serve(http: Http, exchange: Exchange, entered: Entered): Promise<Outcome> {
+    const { request } = http;
+    const { place } = entered;
+    if (shutdown.aborted) return refuse(http, exchange, { error: overloadedError() });
+    const admission = await admit(request, edge, limits.maxBodyBytes);
     if ('refused' in admission) {
       const { refused: error, headers, cause } = admission;
-      if (cause !== undefined) logRefusal(telemetry, edge, context.req.headers, cause);
-      return refuse(context, exchange, { error, headers });
+      if (cause !== undefined) logRefusal(telemetry, edge, request.headers, cause);
+      return refuse(http, exchange, { error, headers });
     }
     const { session } = admission;
     try {
       place.callerIs(session.caller.owner);
     } catch (error) {
-      return answerError(context, exchange, wireError(error));
+      return answerError(http, exchange, wireError(error));
     }
-    const body = await readBody(context.req, {
-      maxBytes: limits.maxBodyBytes,
-      timeoutMs: limits.bodyTimeoutMs,
-      clock,
-      hold: place.holdBody,
-    });
+    const body = bodyInHand(request, limits.maxBodyBytes, place) ?? (await readBody(request, reading, place));
     if ('bytes' in body) {
+      http.bodyCame = true;
       const fault = exchange.unreadable(body.bytes);
-      if (fault !== undefined) return answerError(context, exchange, fault);
-      return answer(context, exchange, { session, body: body.bytes, place, startedAt });
+      if (fault !== undefined) return answerError(http, exchange, fault);
+      return answer(http, exchange, { ...entered, session, body: body.bytes });
     }
     switch (body.refused) {
       case 'gone':
-        context.respond = false;
         return { method: 'none', outcome: 'client-gone' };
       case 'no-room':
-        return answerError(context, exchange, wireError(body.error));
+        return answerError(http, exchange, wireError(body.error));
       case 'too-large':
-        return answerError(context, exchange, bodyTooLarge(limits.maxBodyBytes));
+        return answerError(http, exchange, bodyTooLarge(limits.maxBodyBytes));
       case 'too-slow':
-        return answerError(context, exchange, protocolError('BODY_TOO_SLOW', 'The body did not come in time'));
+        return answerError(http, exchange, protocolError('BODY_TOO_SLOW', 'The body did not come in time'));
     }
   }
 
   /** Before anybody was let in. */
-  async function refuse(
-    context: Context,
-    exchange: Exchange,
-    { error, headers }: { readonly error: WireError; readonly headers?: Record<string, string> },
-  ): Promise<Served> {
+  async function refuse(http: Http, exchange: Exchange, { error, headers }: Refused): Promise<Served> {
     const refusal = exchange.refusal(error, false);
-    await answerJson(context, { ...refusal, headers: { ...refusal.headers, ...headers } }, linger);
+    await answerJson(http, { ...refusal, headers: { ...refusal.headers, ...headers } }, linger);
     return { method: 'none', outcome: `http-${refusal.status}` };
   }
 
-  async function answerError(context: Context, exchange: Exchange, error: WireError): Promise<Served> {
-    await answerJson(context, exchange.refusal(error, true), linger);
+  async function answerError(http: Http, exchange: Exchange, error: WireError): Promise<Served> {
+    await answerJson(http, exchange.refusal(error, true), linger);
     return { method: 'none', outcome: String(error.jsonRpc) };
   }
 
-  async function answer(context: Context, exchange: Exchange, request: AuthenticatedRequest): Promise<Outcome> {
+  async function answer(http: Http, exchange: Exchange, request: AuthenticatedRequest): Promise<Outcome> {
     const life = new Lifespan(running);
-    context.res.once('close', () => life.stop('client-gone'));
+    http.response.once('close', () => life.stop('client-gone'));
     // It may have begun while the body came.
     if (shutdown.aborted) life.stop('shutdown');
     let outcome: Outcome | undefined;
     try {
       const { session, body, place } = request;
-      const reply = await exchange.perform({ session, body, signal: life.signal, place });
-      if ('answer' in reply) await answerJson(context, reply.answer, linger);
-      outcome = 'answer' in reply ? reply : await stream(context, reply, { ...request, life });
+      const reply = await exchange.perform({ session, body, life, place });
+      if ('answer' in reply) await answerJson(http, reply.answer, linger);
+      outcome = 'answer' in reply ? reply : await stream(http, reply, { ...request, life });
       return outcome;
     } finally {
       if (outcome !== 'stream') life.end();
@@ -187,10 +189,9 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
    * Resolves as soon as the stream is open. From there on it lives by itself: everything that waits for its end would be
    * kept in memory as long as it lasts, the middlewares, the message and the caller's token among it.
    */
-  async function stream(context: Context, reply: StreamReply, { life, place, startedAt }: Streaming): Promise<Outcome> {
-    const { res: response } = context;
+  async function stream(http: Http, reply: StreamReply, { life, place, startedAt }: Streaming): Promise<Outcome> {
+    const { response } = http;
     const { method } = reply;
-    const { leave } = place;
     place.dropBody();
     const deadlineMs = edge.profile.streamDeadlineMs - (clock.now() - startedAt);
     const cancelDeadline = clock.timer(deadlineMs, () => life.stop('deadline'));
@@ -212,19 +213,16 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
           .catch((error: unknown) => broken(response, error))
           .finally(() => {
             life.end();
-            whenTaken(response, { clock, ms: limits.answerMs }, leave);
+            whenTaken(response, taking, place);
           });
       },
     });
     if (opened === 'open') {
-      context.respond = false;
-      // Several kilobytes of tokens, which lie with the connection otherwise.
-      Object.assign(context.req, { headers: {}, rawHeaders: [] });
       return 'stream';
     }
     cancelDeadline();
     const { answer, outcome } = reply.failure(opened.refused);
-    await answerJson(context, answer, linger);
+    await answerJson(http, answer, linger);
     return { method, outcome };
   }
 
@@ -235,6 +233,8 @@ export function createA2AEndpoint(options: EndpointOptions): Middleware {
     return reason;
   }
 }
+
+type Refused = NonNullable<Exchange['refused']>;
 
 interface Entered {
   readonly place: Place;

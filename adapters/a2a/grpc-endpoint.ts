@@ -46,15 +46,14 @@ export function createGrpcEndpoint(options: GrpcEndpointOptions): GrpcEndpoint {
   const perform = createPerform(options);
 
   async function start(method: GrpcMethod, call: AdmittedCall, bytes: Uint8Array): Promise<Performed | WireError> {
-    const { headers, session, signal } = call;
-    const { becomeStream } = call.place;
+    const { headers, session, place } = call;
     const { name } = method;
     const version = negotiateVersion(edge, { headers, query: '', method: name });
     const operation = methodOf(version, name);
     if (operation === undefined) throw new TypeError(`a method ${name}`);
     const said = method.decode(bytes);
     if ('refused' in said) return said.refused;
-    return perform({ session, version, name, method: operation, params: said.params, headers, signal, becomeStream });
+    return perform({ session, version, name, method: operation, params: said.params, headers, life: call, place });
   }
 
   /** `work` answers the call, or says why not. */

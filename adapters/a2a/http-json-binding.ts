@@ -43,11 +43,9 @@ export function createHttpJsonBinding(options: {
       if (method === undefined) throw new TypeError(`a route to ${name}`);
       const said = head.method === 'POST' ? bodyParams(request.body) : { params: queryParams(head.query) };
       if ('refused' in said) return { ...refused(said.refused, type), method: name };
-      const { session, signal, place } = request;
-      const answer = await perform({
-        ...{ session, version, name, method, headers: head.headers, signal, becomeStream: place.becomeStream },
-        params: withPathFields(said.params, route.fields),
-      });
+      const { session, life, place } = request;
+      const params = withPathFields(said.params, route.fields);
+      const answer = await perform({ session, version, name, method, params, headers: head.headers, life, place });
       if ('results' in answer) {
         return { frames: framesOf(answer.results), method: name, failure };
       }

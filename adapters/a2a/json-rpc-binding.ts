@@ -50,11 +50,9 @@ export function createJsonRpcBinding(options: {
       if (known === undefined) return { ...refused(id, methodNotFound(edge, version, call), version), method };
       method = call.method;
       legacyStream = version === '0.3' && known.streams === true;
-      const { session, signal, place } = request;
-      const answer = await perform({
-        ...{ session, version, headers, signal, becomeStream: place.becomeStream },
-        ...{ name: method, method: known, params: call.params },
-      });
+      const { session, life, place } = request;
+      const { params } = call;
+      const answer = await perform({ session, version, name: method, method: known, params, headers, life, place });
       if ('results' in answer) {
         const frames = framesOf(answer.results, id);
         return { frames: legacyStream ? withRefusal(frames, failure) : frames, method, failure };

@@ -63,99 +63,132 @@ interface Open {
   streams: number;
 }
 
+/** What all calls together hold, by the names that a place uses. */
+interface Ledger {
+  readonly limits: LoadLimits;
+  readonly all: Open;
+  readonly callers: Map<string, Open>;
+  bodiesBytes: number;
+  answersBytes: number;
+  countStreams(edge: string, change: 1 | -1): void;
+  refuse(limit: LoadLimit, message: string, retryAfterMs: number): never;
+}
+
 export function createLoadGate(options: {
   readonly limits?: Partial<LoadLimits>;
   readonly telemetry: Pick<Telemetry, 'count' | 'gauge'>;
 }): LoadGate {
-  const limits = { ...LOAD_LIMITS, ...options.limits };
-  const all: Open = { requests: 0, streams: 0 };
-  const callers = new Map<string, Open>();
+  const { telemetry } = options;
   const streamsOf = new Map<string, number>();
-  let bodiesBytes = 0;
-  let answersBytes = 0;
-
-  function countStreams(edge: string, change: 1 | -1): void {
-    const count = (streamsOf.get(edge) ?? 0) + change;
-    streamsOf.set(edge, count);
-    options.telemetry.gauge('a2a_open_streams', count, { edge });
-  }
-
-  function refuse(limit: LoadLimit, message: string, retryAfterMs: number): never {
-    options.telemetry.count('a2a_refusals_total', { limit });
-    throw overloaded(limit, message, retryAfterMs);
-  }
-
-  return {
-    enter(edge) {
-      if (all.requests >= limits.requests) refuse('requests', 'The service takes no calls at the moment', 1_000);
-      all.requests += 1;
-      let kind: keyof Open = 'requests';
-      let key: string | undefined;
-      let own: Open | undefined;
-      let bytes = 0;
-      let answerBytes = 0;
-      let left = false;
-
-      function dropBody(): void {
-        bodiesBytes -= bytes;
-        bytes = 0;
-      }
-
-      return {
-        callerIs({ tenant, principal }) {
-          if (left) return;
-          key = JSON.stringify([tenant, principal]);
-          const open = callers.get(key) ?? { requests: 0, streams: 0 };
-          if (open.requests >= limits.requestsPerPrincipal) {
-            refuse('requests-per-principal', 'Too many calls of yours are being answered', 1_000);
-          }
-          own = open;
-          own.requests += 1;
-          callers.set(key, own);
-        },
-        holdBody(more) {
-          if (left) return;
-          const others = bodiesBytes - bytes;
-          if (others > 0 && bodiesBytes + more > limits.bodiesBytes) {
-            refuse('bodies', 'The service reads too much at the moment', 1_000);
-          }
-          bodiesBytes += more;
-          bytes += more;
-        },
-        becomeStream() {
-          if (left || kind === 'streams') return;
-          if (own && own.streams >= limits.streamsPerPrincipal) {
-            refuse('streams-per-principal', 'Too many streams of yours are open', 5_000);
-          }
-          if (all.streams >= limits.streams) refuse('streams', 'Too many streams are open', 5_000);
-          for (const open of own ? [all, own] : [all]) {
-            open.requests -= 1;
-            open.streams += 1;
-          }
-          kind = 'streams';
-          countStreams(edge, 1);
-        },
-        holdAnswer(size) {
-          if (left || size <= SMALL_ANSWER_BYTES) return;
-          if (answersBytes > 0 && answersBytes + size > limits.answersBytes) {
-            refuse('answers', 'Too much waits to be taken at the moment', 5_000);
-          }
-          answersBytes += size;
-          answerBytes += size;
-        },
-        dropBody,
-        leave() {
-          if (left) return;
-          left = true;
-          dropBody();
-          answersBytes -= answerBytes;
-          all[kind] -= 1;
-          if (kind === 'streams') countStreams(edge, -1);
-          if (own === undefined || key === undefined) return;
-          own[kind] -= 1;
-          if (own.requests === 0 && own.streams === 0) callers.delete(key);
-        },
-      };
+  const ledger: Ledger = {
+    limits: { ...LOAD_LIMITS, ...options.limits },
+    all: { requests: 0, streams: 0 },
+    callers: new Map(),
+    bodiesBytes: 0,
+    answersBytes: 0,
+    countStreams(edge, change) {
+      const count = (streamsOf.get(edge) ?? 0) + change;
+      streamsOf.set(edge, count);
+      telemetry.gauge('a2a_open_streams', count, { edge });
+    },
+    refuse(limit, message, retryAfterMs) {
+      telemetry.count('a2a_refusals_total', { limit });
+      throw overloaded(limit, message, retryAfterMs);
     },
   };
+  return {
+    enter(edge) {
+      const { all, limits } = ledger;
+      if (all.requests >= limits.requests) ledger.refuse('requests', 'The service takes no calls at the moment', 1_000);
+      return new HeldPlace(ledger, edge);
+    },
+  };
+}
+
+/** A class, because each call has one and a closure for each of its methods would be a kilobyte of garbage. */
+class HeldPlace implements Place {
+  private readonly ledger: Ledger;
+  private readonly edge: string;
+  private kind: keyof Open = 'requests';
+  private key = '';
+  private own: Open | undefined;
+  private bytes = 0;
+  private answerBytes = 0;
+  private left = false;
+
+  constructor(ledger: Ledger, edge: string) {
+    this.ledger = ledger;
+    this.edge = edge;
+    ledger.all.requests += 1;
+  }
+
+  callerIs({ tenant, principal }: Owner): void {
+    if (this.left) return;
+    const { callers, limits, refuse } = this.ledger;
+    // No two callers have the same, whatever their names hold.
+    this.key = `${tenant.length} ${tenant}${principal}`;
+    const open = callers.get(this.key) ?? { requests: 0, streams: 0 };
+    if (open.requests >= limits.requestsPerPrincipal) {
+      refuse('requests-per-principal', 'Too many calls of yours are being answered', 1_000);
+    }
+    this.own = open;
+    open.requests += 1;
+    // One that was in the map already stays where it is.
+    if (open.requests + open.streams === 1) callers.set(this.key, open);
+  }
+
+  holdBody(more: number): void {
+    if (this.left) return;
+    const { ledger } = this;
+    const others = ledger.bodiesBytes - this.bytes;
+    if (others > 0 && ledger.bodiesBytes + more > ledger.limits.bodiesBytes) {
+      ledger.refuse('bodies', 'The service reads too much at the moment', 1_000);
+    }
+    ledger.bodiesBytes += more;
+    this.bytes += more;
+  }
+
+  becomeStream(): void {
+    if (this.left || this.kind === 'streams') return;
+    const { own, edge } = this;
+    const { all, limits, refuse, countStreams } = this.ledger;
+    if (own && own.streams >= limits.streamsPerPrincipal) {
+      refuse('streams-per-principal', 'Too many streams of yours are open', 5_000);
+    }
+    if (all.streams >= limits.streams) refuse('streams', 'Too many streams are open', 5_000);
+    for (const open of own ? [all, own] : [all]) {
+      open.requests -= 1;
+      open.streams += 1;
+    }
+    this.kind = 'streams';
+    countStreams(edge, 1);
+  }
+
+  holdAnswer(size: number): void {
+    const { ledger } = this;
+    if (this.left || size <= SMALL_ANSWER_BYTES) return;
+    if (ledger.answersBytes > 0 && ledger.answersBytes + size > ledger.limits.answersBytes) {
+      ledger.refuse('answers', 'Too much waits to be taken at the moment', 5_000);
+    }
+    ledger.answersBytes += size;
+    this.answerBytes += size;
+  }
+
+  dropBody(): void {
+    this.ledger.bodiesBytes -= this.bytes;
+    this.bytes = 0;
+  }
+
+  leave(): void {
+    if (this.left) return;
+    const { ledger, own, kind, edge } = this;
+    this.left = true;
+    this.dropBody();
+    ledger.answersBytes -= this.answerBytes;
+    ledger.all[kind] -= 1;
+    if (kind === 'streams') ledger.countStreams(edge, -1);
+    if (own === undefined) return;
+    own[kind] -= 1;
+    if (own.requests === 0 && own.streams === 0) ledger.callers.delete(this.key);
+  }
 }

@@ -6,6 +6,8 @@ import { type Call, contextOf, type FramePlace } from './call.ts';
 import type { Edge, PreparedCall, ProtocolVersion, Session } from './edge.ts';
 import { isRecord } from './envelope.ts';
 import { requireExtensions } from './extensions.ts';
+import type { Stoppable } from './lifespan.ts';
+import type { Place } from './load-gate.ts';
 import type { Method } from './methods.ts';
 import { pushNotSupported } from './push-configs.ts';
 import { createRequestHandler, type HandlerOptions } from './request-handler.ts';
@@ -25,9 +27,8 @@ export interface OperationCall {
   /** As they came; undefined when absent. */
   readonly params: unknown;
   readonly headers: IncomingHttpHeaders;
-  readonly signal: AbortSignal;
-  /** Throws when no further stream may be opened. */
-  readonly becomeStream: () => void;
+  readonly life: Stoppable;
+  readonly place: Pick<Place, 'becomeStream'>;
 }
 
 export interface ResultStream {
@@ -60,7 +61,7 @@ export function createPerform(options: HandlerOptions): Perform {
     const prepared = session.prepare({ method: name, params: paramsOf(method, call.params) });
     const params = validateParams(method, prepared.params, session);
     // The last thing that is refused: a message that was accepted has to be answered.
-    if (method.streams) call.becomeStream();
+    if (method.streams) call.place.becomeStream();
     const state = callState(edge, call, prepared);
     const answer = await transports[version].handle(
       { jsonrpc: '2.0', id: 0, method: name, params },
@@ -73,20 +74,16 @@ export function createPerform(options: HandlerOptions): Perform {
 }
 
 function callState(edge: Edge, call: OperationCall, prepared: PreparedCall): Call {
-  const { caller, tenant } = call.session;
+  const { tenant } = call.session;
+  const caller = { ...call.session.caller, binding: edge.name, version: call.version };
   return {
-    caller: {
-      ...caller,
-      binding: edge.name,
-      version: call.version,
-      ...(prepared.delegate === undefined ? {} : { delegate: prepared.delegate }),
-    },
+    caller: prepared.delegate === undefined ? caller : { ...caller, delegate: prepared.delegate },
     tenant,
     profile: edge.profile,
     key: prepared.key,
     deadlineMs: prepared.deadlineMs,
     after: edge.profile.lastEventId ? eventId(call.headers['last-event-id']) : undefined,
-    signal: call.signal,
+    life: call.life,
     frame: { sequence: undefined },
     failure: undefined,
   };

@@ -52,13 +52,13 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
             returnImmediately: params.configuration?.returnImmediately ?? false,
             ...(historyLength === undefined ? {} : { historyLength }),
           },
-          call.signal,
+          call.life.signal,
         );
         return 'task' in answer ? toSdkTask(answer.task) : toSdkMessage(answer.message);
       }),
     sendMessageStream: (params, context) =>
       stream(callOf(context), (call) =>
-        operations.sendStreamingMessage(call.profile, incomingOf(params, call), call.signal),
+        operations.sendStreamingMessage(call.profile, incomingOf(params, call), call.life.signal),
       ),
 
     getTask: (params, context) =>
@@ -81,7 +81,7 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
       stream(callOf(context), async (call) => {
         await renew(call);
         const subscription = { taskId: params.id, ...(call.after === undefined ? {} : { after: call.after }) };
-        return operations.subscribeToTask(call.profile, call.caller, subscription, call.signal);
+        return operations.subscribeToTask(call.profile, call.caller, subscription, call.life.signal);
       }),
 
     createTaskPushNotificationConfig: (params, context) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { DomainError } from '../../core/errors.ts';
+import { until } from '../support/until.ts';
 import { head, openRaw, whole } from './raw-socket.ts';
 import { call, post, rpc, send } from './rpc.ts';
 import { scriptedOperations, taskIn } from './scripted-operations.ts';
@@ -81,6 +82,36 @@ test('HTTP: a body that does not come is given up, and the connection with it', 
   assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*Connection: close[\s\S]*"code":-32600/);
   served.clock.advance(2_000);
   await raw.closed();
+});
+
+test('HTTP: a body is the same wherever it is cut, and the connection goes on after it', async (t) => {
+  const served = await serve(t);
+  const raw = await openRaw(t, served.port);
+  const body = rpc('GetTask', { id: 't1' }, 'cut');
+  for (const at of [0, 1, Math.floor(body.length / 2), body.length - 1, body.length]) {
+    const before = raw.received().length;
+    raw.socket.write(head([`Content-Length: ${body.length}`]) + body.slice(0, at));
+    if (at < body.length) {
+      await until('it waits for the rest', () => served.clock.waiting() > 0);
+      raw.socket.write(body.slice(at));
+    }
+    await until('its answer', () => /"id":"cut","result"/.test(raw.received().slice(before)));
+    await until('its answer is taken', () => served.clock.waiting() === 0);
+  }
+  assert.doesNotMatch(raw.received(), /Connection: close/);
+  assert.equal(served.operations.calls.length, 5);
+});
+
+test('HTTP: requests that come in one piece are answered in their order', async (t) => {
+  const served = await serve(t);
+  const raw = await openRaw(t, served.port);
+  const ids = ['first', 'second', 'third'];
+  raw.socket.write(ids.map((id) => whole(rpc('GetTask', { id: 't1' }, id))).join(''));
+  const text = await raw.until(/"id":"third"/);
+  assert.deepEqual(
+    [...text.matchAll(/"id":"(\w+)","result"/g)].map(([, id]) => id),
+    ids,
+  );
 });
 
 test('HTTP: a client that leaves in the middle of its body costs nothing', async (t) => {

@@ -23,7 +23,7 @@ interface Quiet {
   readonly served: Served;
   readonly scripts: readonly FrameScript[];
   readonly requests: readonly Context['req'][];
-  /** Middlewares in front of the endpoint that have an answer from it. */
+  /** Requests whose endpoint is done with them. */
   readonly answered: () => number;
   readonly kept: ReadonlyMap<string, WeakRef<object>>;
   open(): Promise<RawSocket>;
@@ -60,13 +60,12 @@ async function quiet(t: TestContext): Promise<Quiet> {
         return session;
       },
     }),
-    before: [
-      async (context, next) => {
-        requests.push(context.req);
-        await next();
+    watch: (request, done) => {
+      requests.push(request);
+      void done.then(() => {
         answered += 1;
-      },
-    ],
+      });
+    },
   });
   const open = async () => {
     const raw = await openRaw(t, served.port);
@@ -81,7 +80,7 @@ async function quiet(t: TestContext): Promise<Quiet> {
   return { served, scripts, requests, kept, open, answered: () => answered };
 }
 
-test('quiet stream: the middlewares in front of it are done as soon as it is open, and its end is counted', async (t) => {
+test('quiet stream: whoever asked for it is done as soon as it is open, and its end is counted', async (t) => {
   const { served, scripts, answered, open } = await quiet(t);
   const raw = await open();
   while (answered() === 0) await new Promise(setImmediate);

@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import Koa, { type Middleware } from 'koa';
 import type { Edge, Session } from '../../adapters/a2a/edge.ts';
 import { createA2AEndpoint, type EndpointOptions } from '../../adapters/a2a/endpoint.ts';
 import { createLoadGate, type LoadGate, type LoadLimits } from '../../adapters/a2a/load-gate.ts';
@@ -75,7 +74,8 @@ export async function serve(
   context: TestContext,
   options: Partial<Omit<EndpointOptions, 'operations'>> & {
     readonly operations?: ScriptedOperations;
-    readonly before?: readonly Middleware[];
+    /** Is told of each request, and of what its endpoint answered with. */
+    readonly watch?: (request: IncomingMessage, answered: Promise<void>) => void;
   } = {},
 ): Promise<Served> {
   const operations = options.operations ?? scriptedOperations();
@@ -83,23 +83,21 @@ export async function serve(
   const shutdown = new AbortController();
   const events: LoggedEvent[] = [];
   const counts = new Map<string, Labels[]>();
-  const app = new Koa();
-  // Koa prints every connection that breaks.
-  app.silent = true;
-  for (const middleware of options.before ?? []) app.use(middleware);
-  app.use(
-    createA2AEndpoint({
-      path: '/a2a',
-      httpJsonPath: '/a2a/v1',
-      edge: edgeOf(),
-      telemetry: recordingTelemetry(events, counts),
-      clock,
-      shutdown: shutdown.signal,
-      ...options,
-      operations,
-    }),
-  );
-  const server = createServer(app.callback());
+  const endpoint = createA2AEndpoint({
+    path: '/a2a',
+    httpJsonPath: '/a2a/v1',
+    edge: edgeOf(),
+    telemetry: recordingTelemetry(events, counts),
+    clock,
+    shutdown: shutdown.signal,
+    ...options,
+    operations,
+  });
+  const server = createServer((request, response) => {
+    const answered = endpoint(request, response);
+    if (answered === undefined) response.writeHead(404).end('Not Found');
+    else options.watch?.(request, answered);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   context.after(() => {
     server.closeAllConnections();
