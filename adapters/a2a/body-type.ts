@@ -5,8 +5,10 @@ import { protocolError, type WireError } from './error-table.ts';
 export const A2A_JSON = 'application/a2a+json';
 export const JSON_TYPE = 'application/json';
 
-/** A body that is not JSON by its own account is not parsed (5.4). */
+/** A body that is not JSON by its own account is not parsed (5.4). `accepted`: `application/json` is always among them. */
 export function unreadableBody(headers: IncomingHttpHeaders, accepted: readonly string[]): WireError | undefined {
+  // As nearly everybody says it, and then nothing has to be taken apart.
+  if (headers['content-type'] === JSON_TYPE && headers['content-encoding'] === undefined) return undefined;
   const [mediaType, ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const charset = parameters.map((parameter) => parameter.trim()).find((name) => name.startsWith('charset='));
   const isJson = accepted.includes((mediaType ?? '').trim()) && /^(charset="?utf-8"?)?$/.test(charset ?? '');

@@ -24,31 +24,41 @@ export interface Offer {
 }
 
 /** Throws DomainError CONTENT_TYPE_NOT_SUPPORTED or INVALID_PARAMS. */
-export function holdToOffer(offer: Offer, request: SendMessageRequest): void {
-  const parts = request.message?.parts ?? [];
-  parts.forEach((part, index) => {
-    const type = typeOf(part);
-    if (type === undefined || offer.inputModes.some((mode) => covers(mode, type))) return;
-    throw notOffered(`message.parts[${index}].mediaType`, 'is not one of the input modes', offer.inputModes);
-  });
-  const accepted = (request.configuration?.acceptedOutputModes ?? []).filter((mode) => mode.trim() !== '');
-  const { outputModes } = offer;
-  if (accepted.length > 0 && !accepted.some((mode) => outputModes.some((ours) => agree(ours, mode)))) {
-    throw notOffered('configuration.acceptedOutputModes', 'has none of the output modes', outputModes);
+export type HoldToOffer = (request: SendMessageRequest) => void;
+
+export function createHoldToOffer({ inputModes, outputModes, skills }: Offer): HoldToOffer {
+  const skillIds = new Set<unknown>(skills.map(({ id }) => id));
+  /** Types that nobody has to say, looked up once. */
+  const unsaid = new Map(['text/plain', 'application/json'].map((type) => [type, isInput(type)]));
+
+  function isInput(type: string): boolean {
+    return inputModes.some((mode) => covers(mode, type));
   }
-  for (const [field, metadata] of [
-    ['metadata.skillId', request.metadata],
-    ['message.metadata.skillId', request.message?.metadata],
-  ] as const) {
+
+  function checkSkill(field: string, metadata: unknown): void {
     const skill = isRecord(metadata) ? metadata.skillId : undefined;
-    if (skill === undefined || offer.skills.some(({ id }) => id === skill)) continue;
+    if (skill === undefined || skillIds.has(skill)) return;
     throw invalidParams(field, 'is not a skill of the agent card');
   }
+
+  return ({ message, configuration, metadata }) => {
+    message?.parts.forEach((part, index) => {
+      const type = typeOf(part);
+      if (type === undefined || (unsaid.get(type) ?? isInput(type))) return;
+      throw notOffered(`message.parts[${index}].mediaType`, 'is not one of the input modes', inputModes);
+    });
+    const accepted = (configuration?.acceptedOutputModes ?? []).filter((mode) => mode.trim() !== '');
+    if (accepted.length > 0 && !accepted.some((mode) => outputModes.some((ours) => agree(ours, mode)))) {
+      throw notOffered('configuration.acceptedOutputModes', 'has none of the output modes', outputModes);
+    }
+    checkSkill('metadata.skillId', metadata);
+    checkSkill('message.metadata.skillId', message?.metadata);
+  };
 }
 
 /** What a part says of itself or, for text and data, is. A file that does not say is for the agent to look at. */
 function typeOf(part: SdkPart): string | undefined {
-  const said = mediaTypeOf(part.mediaType);
+  const said = part.mediaType === '' ? '' : mediaTypeOf(part.mediaType);
   if (said !== '') return said;
   if (part.content?.$case === 'text') return 'text/plain';
   return part.content?.$case === 'data' || part.content === undefined ? 'application/json' : undefined;

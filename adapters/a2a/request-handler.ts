@@ -10,7 +10,7 @@ import type { TaskState } from '../../core/task.ts';
 import { type Call, callOf } from './call.ts';
 import { toCoreMessage, toSdkMessage, toSdkTask } from './codec.ts';
 import type { Edge } from './edge.ts';
-import { holdToOffer } from './offer.ts';
+import { createHoldToOffer } from './offer.ts';
 import { configOf, inlineConfig, type PushOptions, pushNotSupported, toWire } from './push-configs.ts';
 import { ResponseStream } from './response-stream.ts';
 import { timestampMs } from './timestamp.ts';
@@ -29,6 +29,8 @@ export interface HandlerOptions {
  * handlers reduce errors to code and text.
  */
 export function createRequestHandler({ operations, edge, extendedCard, push }: HandlerOptions): A2ARequestHandler {
+  const holdToOffer = edge.offer && createHoldToOffer(edge.offer);
+
   return {
     // Read by the transport of 0.3 for this one field.
     getAgentCard: async () => AgentCard.fromJSON({ capabilities: { streaming: edge.streaming } }),
@@ -119,7 +121,7 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
     if (params.message === undefined) throw invalidParams('message', 'is required');
     const given = params.configuration?.taskPushNotificationConfig;
     if (given !== undefined && !push) throw pushNotSupported();
-    if (edge.offer) holdToOffer(edge.offer, params);
+    holdToOffer?.(params);
     const message = toCoreMessage(params.message);
     const key = call.key === undefined ? message.messageId : call.key;
     return {
@@ -132,8 +134,8 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
   }
 
   /** A poll may bring a fresher token of the user. Sends carry theirs into their own commit. */
-  async function renew(call: Call): Promise<void> {
-    if (call.caller.userToken !== undefined) await operations.renewUserToken(call.caller);
+  function renew({ caller }: Call): Promise<void> | undefined {
+    return caller.userToken && operations.renewUserToken(caller);
   }
 }
 

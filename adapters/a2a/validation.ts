@@ -1,12 +1,9 @@
-import type { z } from 'zod';
 import { DomainError, invalidParams, type Violation } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/message.ts';
 import type { Session } from './edge.ts';
 import { isRecord } from './envelope.ts';
 import type { Method } from './methods.ts';
 
-/** NUL and lone surrogates: one of the databases cannot hold them, so neither does. */
-const UNSTORABLE = /[\0\p{Cs}]/u;
 /** JSON.parse reads 1e400 as Infinity, which would be kept as null. */
 const UNSTORABLE_TEXT = 'must hold no NUL, no lone surrogate and no number beyond a double';
 
@@ -24,13 +21,13 @@ export function paramsOf(method: Method, params: unknown): JsonObject {
 export function validateParams(method: Method, params: JsonObject, session: Session): JsonObject {
   const { tenant, ...own } = params;
   if (!mayName(session, tenant)) throw invalidParams('tenant', 'must be absent or the caller’s own');
-  const result = method.params.safeParse(own, { error: missing });
-  if (!result.success) {
-    throw new DomainError('INVALID_PARAMS', 'Invalid parameters', { violations: violationsOf(result.error) });
-  }
-  const path = unstorablePath(result.data);
+  // Without words for faults, which make it two to eight times as slow; nearly every call is free of them.
+  const { success, data } = method.params.safeParse(own);
+  if (!success)
+    throw new DomainError('INVALID_PARAMS', 'Invalid parameters', { violations: violationsIn(method, own) });
+  const path = unstorablePath(data);
   if (path !== undefined) throw invalidParams(path.slice(1) || 'params', UNSTORABLE_TEXT);
-  return result.data as JsonObject;
+  return data as JsonObject;
 }
 
 function mayName(session: Session, tenant: unknown): boolean {
@@ -43,8 +40,9 @@ function missing({ input }: { readonly input?: unknown }): string | undefined {
   return input === undefined ? 'is required' : undefined;
 }
 
-function violationsOf(error: z.ZodError): readonly Violation[] {
-  return error.issues.map((issue) => ({ field: fieldPath(issue.path), description: issue.message }));
+function violationsIn(method: Method, params: JsonObject): readonly Violation[] {
+  const issues = method.params.safeParse(params, { error: missing }).error?.issues ?? [];
+  return issues.map((issue) => ({ field: fieldPath(issue.path), description: issue.message }));
 }
 
 function fieldPath(path: readonly PropertyKey[]): string {
@@ -56,12 +54,17 @@ function fieldPath(path: readonly PropertyKey[]): string {
   return text === '' ? 'params' : text;
 }
 
+/** One of the databases cannot hold NUL and lone surrogates, so neither does. A pattern for both takes 50 times as long. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
 /**
  * Where the first string or number is that cannot be stored, keys included: its path below `value`, or undefined. The
  * path is put together on the way back, since nearly every walk finds nothing.
  */
 function unstorablePath(value: unknown): string | undefined {
-  if (typeof value === 'string') return UNSTORABLE.test(value) ? '' : undefined;
+  if (typeof value === 'string') return isStorable(value) ? undefined : '';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : '';
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
@@ -72,7 +75,7 @@ function unstorablePath(value: unknown): string | undefined {
   }
   if (!isRecord(value)) return undefined;
   for (const key of Object.keys(value)) {
-    if (UNSTORABLE.test(key)) return '';
+    if (!isStorable(key)) return '';
     const below = unstorablePath(value[key]);
     if (below !== undefined) return `.${key}${below}`;
   }
