@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { environmentUuid, installationUuid, parseForgeAppId } from './forge-ids.ts';
+import { remembered } from './remembered.ts';
 import { safeUrl } from './site-urls.ts';
 
 /** What a verified invocation token says, ids bare, everything that may be missing optional. */
@@ -41,10 +42,15 @@ const schema = z.object({
 });
 
 function defined<T extends Record<string, string | undefined>>(values: T): { [K in keyof T]?: string } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: string;
-  };
+  const present: { [K in keyof T]?: string } = {};
+  for (const name in values) {
+    const value = values[name];
+    if (value !== undefined) present[name] = value;
+  }
+  return present;
 }
+
+const originOf = remembered((url) => safeUrl(url)?.origin);
 
 /** Throws an Error that says what is wrong; its text is for the log only. */
 export function readClaims(payload: Readonly<Record<string, unknown>>, appUuid: string): InvocationClaims {
@@ -62,7 +68,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>, appUuid: 
     ...defined({
       principal: principal ?? undefined,
       apiBaseUrl: app.apiBaseUrl,
-      siteUrl: context?.siteUrl === undefined ? undefined : safeUrl(context.siteUrl)?.origin,
+      siteUrl: context?.siteUrl === undefined ? undefined : originOf(context.siteUrl),
       cloudId: context?.cloudId,
       environmentId: app.environment?.id === undefined ? undefined : environmentUuid(app.environment.id),
     }),

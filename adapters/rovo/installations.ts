@@ -12,6 +12,9 @@ import type { ForgeAppId } from './forge-ids.ts';
 /** Calls of a removed installation are refused for so long. After it they prove that it is still installed. */
 const REVIVE_AFTER_MS = 600_000;
 
+/** What a tenant is known by, from the claims of its calls. */
+const CLAIMED = ['cloudId', 'apiBaseUrl', 'siteUrl', 'environmentId'] as const;
+
 export function tenantId(claims: InvocationClaims): string {
   return `rovo:${claims.installationId}`;
 }
@@ -29,9 +32,12 @@ export function createInstallations(options: { readonly app: ForgeAppId; readonl
   const { app, tenants } = options;
 
   function attributesOf(claims: InvocationClaims): JsonObject {
-    const { cloudId, apiBaseUrl, siteUrl, environmentId } = claims;
-    const known = Object.entries({ cloudId, apiBaseUrl, siteUrl, environmentId });
-    return { appId: app.uuid, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+    const attributes: Record<string, string> = { appId: app.uuid };
+    for (const name of CLAIMED) {
+      const value = claims[name];
+      if (value !== undefined) attributes[name] = value;
+    }
+    return attributes;
   }
 
   async function settle(claims: InvocationClaims, put: { readonly reviveAfterMs?: number }): Promise<boolean> {

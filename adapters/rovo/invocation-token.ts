@@ -2,6 +2,7 @@ import { type InvocationClaims, readClaims } from './claims.ts';
 import type { ForgeAppId } from './forge-ids.ts';
 import { bearerToken, type RequestHeaders } from './headers.ts';
 import type { Refuse } from './refusal.ts';
+import { remembered } from './remembered.ts';
 import { allowedApiBase, hostOf } from './site-urls.ts';
 
 /*
@@ -62,13 +63,14 @@ const BROWSER_MODULE = /^(?:jira|confluence):/i;
 
 export function createInvocationTokens(options: InvocationTokensOptions): InvocationTokens {
   const { app, verify, apiHosts, moduleKeys = [], refuse } = options;
+  const allowedBase = remembered((url) => allowedApiBase(url, apiHosts));
 
   async function claimsOf(headers: RequestHeaders): Promise<InvocationClaims> {
     const token = bearerToken(headers);
     if (token === undefined) throw new Error('no usable bearer token');
     const claims = readClaims(await verify(token), app.uuid);
     if (claims.apiBaseUrl === undefined) return claims;
-    const apiBaseUrl = allowedApiBase(claims.apiBaseUrl, apiHosts);
+    const apiBaseUrl = allowedBase(claims.apiBaseUrl);
     if (apiBaseUrl === undefined) {
       const host = hostOf(claims.apiBaseUrl).slice(0, 100);
       throw new Error(

@@ -15,9 +15,13 @@ const ID_METHODS = new Set([
   ...['tasks/get', 'tasks/cancel', 'tasks/resubscribe'],
 ]);
 
+function isDefault(value: Json | undefined): boolean {
+  return value === '' || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** The same object when there is nothing to take out of it. */
 function without(source: JsonObject, names: readonly string[]): JsonObject {
-  const isDefault = (value: Json | undefined) =>
-    value === '' || value === null || (Array.isArray(value) && value.length === 0);
+  if (!names.some((name) => isDefault(source[name]))) return source;
   return Object.fromEntries(
     Object.entries(source).filter(([name, value]) => !names.includes(name) || !isDefault(value)),
   );

@@ -26,8 +26,9 @@ const PROTO_NAMES = {
 /** The same object under its JSON names. Where both names are there, the JSON name counts and the other one goes. */
 export function withJsonNames(kind: keyof typeof PROTO_NAMES, source: JsonObject): JsonObject {
   const names: Readonly<Record<string, string>> = PROTO_NAMES[kind];
-  const found = Object.keys(names).filter((protoName) => Object.hasOwn(source, protoName));
-  if (found.length === 0) return source;
+  let found = false;
+  for (const protoName in names) found ||= Object.hasOwn(source, protoName);
+  if (!found) return source;
   const renamed = Object.entries(source).flatMap(([name, value]) => {
     const jsonName = Object.hasOwn(names, name) ? names[name] : undefined;
     if (jsonName === undefined) return [[name, value] as const];
