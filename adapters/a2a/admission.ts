@@ -27,7 +27,7 @@ export function admit(request: IncomingMessage, edge: Edge, maxBodyBytes: number
 }
 
 /** Asks the edge who calls. `authorizations`: how many the request brought. */
-export async function letIn(
+export function letIn(
   edge: Edge,
   request: {
     readonly headers: IncomingHttpHeaders;
@@ -36,14 +36,16 @@ export async function letIn(
   },
 ): Promise<Admission> {
   const { headers, authorizations, address } = request;
-  try {
-    if (authorizations > 1) throw new DomainError('UNAUTHENTICATED', 'More than one Authorization header');
-    return { session: await edge.authenticate(headers, address === undefined ? {} : { address }) };
-  } catch (cause) {
+  const refusal = (cause: unknown): Admission => {
     const refused = wireError(cause);
     const challenge = refused.http === 401 ? { 'WWW-Authenticate': challengeOf(edge, headers) } : {};
     return { refused, headers: challenge, cause };
+  };
+  if (authorizations > 1) {
+    return Promise.resolve(refusal(new DomainError('UNAUTHENTICATED', 'More than one Authorization header')));
   }
+  const authenticated = edge.authenticate(headers, address === undefined ? {} : { address });
+  return authenticated.then((session) => ({ session }), refusal);
 }
 
 /** A fault of ours with its stack; a caller that was not let in with the reason, which nobody else gets to hear. */

@@ -18,7 +18,7 @@ import { createLoadGate, type LoadGate, type Place } from './load-gate.ts';
 import { createPerform } from './perform.ts';
 import { closeWithConnection } from './queued-response.ts';
 import type { HandlerOptions } from './request-handler.ts';
-import { targetOf } from './request-target.ts';
+import { headOf } from './request-target.ts';
 
 /*
  * The HTTP of one edge, whatever its binding. What can be refused without the body is, and then the HTTP status says so;
@@ -66,7 +66,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
   const gate = options.gate ?? createLoadGate({ telemetry });
 
   return (request, response) => {
-    const head = { method: request.method ?? '', ...targetOf(request.url ?? ''), headers: request.headers };
+    const head = headOf(request);
     for (const binding of bindings) {
       const exchange = binding.open(head);
       if (exchange !== undefined) return attend({ request, response, bodyCame: false }, exchange);

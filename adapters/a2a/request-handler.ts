@@ -139,14 +139,12 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
   }
 }
 
-async function run<T>(context: ServerCallContext, work: (call: Call) => Promise<T>): Promise<T> {
+function run<T>(context: ServerCallContext, work: (call: Call) => Promise<T>): Promise<T> {
   const call = callOf(context);
-  try {
-    return await work(call);
-  } catch (error) {
+  return work(call).catch((error: unknown) => {
     call.failure = { error };
     throw error;
-  }
+  });
 }
 
 /** Errors need no keeping here: the transport handlers let those of a stream pass. */

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from './binding.ts';
+
 /** What the first line of a request asks for. */
 export interface RequestTarget {
   readonly path: string;
@@ -18,4 +21,9 @@ export function targetOf(url: string): RequestTarget {
   const mark = url.indexOf('?');
   if (mark < 0 || mark > end) return { path: url.slice(origin.length, end), query: '' };
   return { path: url.slice(origin.length, mark), query: url.slice(mark + 1, end) };
+}
+
+export function headOf({ method = '', url = '', headers }: IncomingMessage): RequestHead {
+  const { path, query } = targetOf(url);
+  return { method, path, query, headers };
 }
