@@ -1,4 +1,4 @@
-import type { EventBody } from '../../core/event.ts';
+import type { EventBody, StoredEvent } from '../../core/event.ts';
 import type { Change, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
@@ -151,9 +151,11 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       insertMessage.run(pk, messages, JSON.stringify(message));
     }
     checkEnd(change.events ?? [], record.status.state);
-    for (const event of change.events ?? []) {
+    const events: StoredEvent[] = [];
+    for (const body of change.events ?? []) {
       sequence += 1;
-      insertEvent.run(pk, sequence, tx.now, JSON.stringify(event));
+      insertEvent.run(pk, sequence, tx.now, JSON.stringify(body));
+      events.push({ sequence, body, at: tx.now });
     }
     for (const artifact of change.artifacts ?? []) artifacts.write(pk, artifact);
     for (const execution of change.executions ?? []) {
@@ -162,7 +164,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
     if (ended) end(held, change);
-    if (change.events?.length) tx.notify(`task:${record.id}`);
+    if (events.length > 0) tx.notify(`task:${record.id}`, { events, reply: record.reply });
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.

@@ -2,7 +2,7 @@ import type { DomainError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Transition } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
-import type { Wakeups } from '../../core/ports/wakeups.ts';
+import type { Wakeups, Written } from '../../core/ports/wakeups.ts';
 import type { Connection } from './database.ts';
 import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
 
@@ -31,7 +31,7 @@ const PAUSE_MAX_MS = 300;
 /** What an operation gets: the time of the commit and a way to tell the world about it, once it is committed. */
 export interface Transaction {
   readonly now: number;
-  notify(topic: string): void;
+  notify(topic: string, written?: Written): void;
   /** For a change that concerns more topics than it is worth naming. */
   notifyAll(): void;
   /** The same for a task that came to another state: whoever wrote it hears of it. */
@@ -61,7 +61,7 @@ interface Thrown {
 }
 
 interface Hints {
-  readonly topics: Set<string>;
+  readonly topics: Map<string, Written | undefined>;
   all: boolean;
 }
 
@@ -175,7 +175,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
   function commitGroup(group: readonly Entry[]): boolean {
-    const hints: Hints = { topics: new Set(), all: false };
+    const hints: Hints = { topics: new Map(), all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
@@ -206,7 +206,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     for (const entry of done) entry.succeed();
     for (const { entry, error } of failed) entry.fail(asRejection(error));
     if (hints.all) wakeups.notifyAll();
-    else for (const topic of hints.topics) wakeups.notify(topic);
+    else for (const [topic, written] of hints.topics) wakeups.notify(topic, written);
     return true;
   }
 
@@ -247,19 +247,19 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function run(entry: Entry, hints: Hints): void {
-    const topics: string[] = [];
+    const topics: [topic: string, written: Written | undefined][] = [];
     const transitions: Transition[] = [];
     let all = false;
     entry.execute({
       now: clock.now(),
-      notify: (topic) => topics.push(topic),
+      notify: (topic, written) => topics.push([topic, written]),
       notifyAll: () => {
         all = true;
       },
       moved: (transition) => transitions.push(transition),
     });
     entry.transitions = transitions;
-    for (const topic of topics) hints.topics.add(topic);
+    for (const [topic, written] of topics) hints.topics.set(topic, joined(hints.topics.get(topic), written));
     hints.all ||= all;
   }
 
@@ -279,4 +279,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return { run: enqueue, close };
+}
+
+/** Of one task, in the order of its events: several operations of a group may have written to it. */
+function joined(before: Written | undefined, next: Written | undefined): Written | undefined {
+  if (!before || !next) return next ?? before;
+  return { events: [...before.events, ...next.events], reply: next.reply };
 }

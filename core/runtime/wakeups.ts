@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Listener, Wakeup, Wakeups } from '../ports/wakeups.ts';
+import type { Listener, Wakeup, Wakeups, Written } from '../ports/wakeups.ts';
 import { createRounds } from './rounds.ts';
 
 /** Wake-ups within one process. A topic costs nothing while nobody listens to it. */
@@ -10,6 +10,21 @@ export function createWakeups(clock: Clock): Wakeups {
     intervalMs: LIMITS.pollMs,
     visit: (listener) => listener.wake(),
   });
+
+  /** By the latest commit that told anything: its notices follow each other without anything between them. */
+  const told = new Map<string, Written>();
+  let telling = false;
+
+  function remember(topic: string, written: Written): void {
+    if (!telling) {
+      telling = true;
+      told.clear();
+      void Promise.resolve().then(() => {
+        telling = false;
+      });
+    }
+    told.set(topic, written);
+  }
 
   function add(topic: string, listener: Listener): void {
     const listeners = topics.get(topic);
@@ -24,11 +39,14 @@ export function createWakeups(clock: Clock): Wakeups {
   }
 
   return {
-    notify: (topic) => {
+    notify: (topic, written) => {
+      if (written) remember(topic, written);
+      else told.delete(topic);
       const listeners = topics.get(topic);
-      if (listeners) for (const listener of listeners) listener.wake(true);
+      if (listeners) for (const listener of listeners) listener.wake(true, written);
     },
     notifyAll: () => {
+      told.clear();
       for (const listeners of topics.values()) for (const listener of listeners) listener.wake(false);
     },
     subscribe: (topic) => {
@@ -39,6 +57,7 @@ export function createWakeups(clock: Clock): Wakeups {
     listen: (topic, listener, only) => {
       add(topic, listener);
       if (only === undefined) rounds.add(listener);
+      return told.get(topic);
     },
     unlisten: (topic, listener) => {
       rounds.remove(listener);

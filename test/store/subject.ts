@@ -29,7 +29,7 @@ export function createRecordingWakeups(): RecordingWakeups {
     notify: (topic) => topics.push(topic),
     notifyAll: () => topics.push('*'),
     subscribe: () => ({ wait: () => Promise.resolve(false), close: () => {} }),
-    listen: () => {},
+    listen: () => undefined,
     unlisten: () => {},
     notified() {
       const seen = topics;
