@@ -20,43 +20,44 @@ function isAgentUpdate({ sequence = 0, body }: Frame, accepted: Accepted): boole
   );
 }
 
-/** A constant, because an abort without a reason makes an error with a stack. */
-const OVER = 'the first frame is due';
-
 function taskFrame({ record, sequence }: Accepted): Frame {
   const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(record.createdAt).toISOString() } as const;
   return { sequence, body: { task: { id: record.id, contextId: record.contextId, status } } };
 }
 
+interface Early {
+  readonly frames: readonly Frame[];
+  /** Whether a bare Message completed the task. Undefined: the store has to be asked. */
+  readonly replied: boolean | undefined;
+}
+
 /** What is committed within a moment, up to the agent's first update. */
-async function earlyFrames(deps: OperationDeps, reader: Reader, accepted: Accepted): Promise<readonly Frame[]> {
-  const moment = new AbortController();
-  const over = () => moment.abort(OVER);
-  const cancel = deps.clock.timer(LIMITS.firstUpdateMs, over);
-  reader.signal.addEventListener('abort', over, { once: true });
-  if (reader.signal.aborted) over();
-  const early: Frame[] = [];
+async function earlyFrames(deps: OperationDeps, { reader, accepted }: Begun): Promise<Early> {
+  const open = async (): Promise<Opening> => ({ frames: [], cursor: accepted.sequence });
+  const following = new TaskFrames(deps, reader, { open, scope: 'terminal' });
+  const cancel = deps.clock.timer(LIMITS.firstUpdateMs, () => void following.return());
+  const frames: Frame[] = [];
   try {
-    const open = async (): Promise<Opening> => ({ frames: [], cursor: accepted.sequence });
-    for await (const frame of new TaskFrames(deps, { ...reader, signal: moment.signal }, { open, scope: 'terminal' })) {
-      early.push(frame);
-      if (isAgentUpdate(frame, accepted)) break;
+    for (let step = await following.next(); !step.done; step = await following.next()) {
+      frames.push(step.value);
+      if (isAgentUpdate(step.value, accepted)) break;
     }
+    return { frames, replied: following.replied };
   } finally {
     cancel();
-    reader.signal.removeEventListener('abort', over);
+    void following.return();
   }
-  return early;
 }
 
 /**
  * A new task on an edge that may answer with a bare Message: the first frame waits a moment for the agent's first
  * update, because once a Task was shown the answer must be that task.
  */
-async function openWithReply(deps: OperationDeps, reader: Reader, accepted: Accepted): Promise<Opening> {
-  const early = await earlyFrames(deps, reader, accepted);
+async function openWithReply(deps: OperationDeps, begun: Begun): Promise<Opening> {
+  const { reader, accepted } = begun;
+  const { frames: early, replied } = await earlyFrames(deps, begun);
   const last = early.at(-1);
-  if (last && stateOf(last.body) === 'TASK_STATE_COMPLETED') {
+  if (last && replied !== false && stateOf(last.body) === 'TASK_STATE_COMPLETED') {
     const record = await deps.store.record(reader.owner, reader.taskId);
     if (record?.reply && record.status.message) {
       const message = smallMessage(record.status.message);
@@ -68,9 +69,10 @@ async function openWithReply(deps: OperationDeps, reader: Reader, accepted: Acce
   return { frames: [taskFrame(accepted), ...early], cursor: last?.sequence ?? accepted.sequence };
 }
 
-async function opening(deps: OperationDeps, edge: EdgeProfile, { reader, accepted }: Begun): Promise<Opening> {
+async function opening(deps: OperationDeps, edge: EdgeProfile, begun: Begun): Promise<Opening> {
+  const { reader, accepted } = begun;
   if (accepted.kind === 'create') {
-    if (edge.messageAnswers) return openWithReply(deps, reader, accepted);
+    if (edge.messageAnswers) return openWithReply(deps, begun);
     return { frames: [taskFrame(accepted)], cursor: accepted.sequence };
   }
   const snapshot = await deps.store.read(reader.owner, reader.taskId, { artifacts: true, historyLength: 0 });
@@ -100,5 +102,6 @@ export async function sendStreamingMessage(
 ): Promise<AsyncIterable<Frame>> {
   const accepted = await acceptMessage(deps, edge, incoming, edge.messageAnswers ? 'message' : 'task');
   const reader: Reader = { owner: incoming.caller.owner, taskId: accepted.record.id, signal };
-  return new TaskFrames(deps, reader, { open: () => opening(deps, edge, { reader, accepted }), scope: SCOPE });
+  const begun: Begun = { reader, accepted };
+  return new TaskFrames(deps, reader, { open: () => opening(deps, edge, begun), scope: SCOPE });
 }

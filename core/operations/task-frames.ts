@@ -1,5 +1,6 @@
+import type { StoredEvent } from '../event.ts';
 import { LIMITS } from '../limits.ts';
-import type { Listener } from '../ports/wakeups.ts';
+import type { Listener, Written } from '../ports/wakeups.ts';
 import type { OperationDeps } from './deps.ts';
 import { endsAt, type Reader, type StreamScope, stateOf } from './follow.ts';
 import type { Frame } from './operations.ts';
@@ -20,6 +21,10 @@ const OVER: Step = { done: true, value: undefined };
  * The frames of one stream: its opening, then every committed event behind it, until one that ends the stream, the
  * reader's signal, or the task's erasure. One call of `next` at a time.
  *
+ * Events come with the wake-up that tells of them, when they are the next ones and somebody waits for them; in every other
+ * case they are read from the store, in pages. So nothing is kept for a reader that does not ask, and a wake-up that was
+ * lost leaves a gap in the numbers, which is filled by a read.
+ *
  * No generator and no waiting function, because thousands of streams stand still at once: while nothing happens there is
  * one promise, and a look into the store that finds nothing leaves nothing behind. The opening is dropped as soon as it is
  * there, and what was given is not kept.
@@ -35,6 +40,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
   /** Something may have been committed since the last look. */
   private due = true;
   private looking = false;
+  private reply: boolean | undefined;
   private waiting: { resolve(step: Step | Promise<Step>): void; reject(error: unknown): void } | undefined;
   private stop: (() => void) | undefined;
 
@@ -63,7 +69,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     this.ready = [];
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
-      void this.look();
+      if (this.due) void this.look();
     });
   }
 
@@ -73,9 +79,30 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     return Promise.resolve(OVER);
   }
 
-  wake(): void {
+  wake(_named?: boolean, written?: Written): void {
+    // A reader that does not ask is given nothing to keep.
+    const idle = this.waiting !== undefined && !this.looking && !this.due;
+    if (written !== undefined && this.hear(written, idle)) {
+      this.answer();
+      return;
+    }
     this.due = true;
     void this.look();
+  }
+
+  /** True: with it, the reader has everything up to its last event. */
+  private hear({ events, reply }: Written, idle: boolean): boolean {
+    const [first, last] = [events[0], events.at(-1)];
+    if (this.over || !first || !last || last.sequence <= this.cursor) return true;
+    if (!idle || first.sequence > this.cursor + 1) return false;
+    this.reply = reply;
+    this.take(events.slice(this.cursor + 1 - first.sequence));
+    return true;
+  }
+
+  /** Whether the task, when its last frame was COMPLETED, was so by a bare Message. Undefined: the store knows. */
+  get replied(): boolean | undefined {
+    return this.reply;
   }
 
   private async begin(): Promise<Step> {
@@ -94,7 +121,8 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     const { signal, taskId } = this.reader;
     this.cursor = cursor;
     // Before anything is read, so that nothing falls between a snapshot and the first event after it.
-    this.deps.wakeups.listen(`task:${taskId}`, this);
+    const told = this.deps.wakeups.listen(`task:${taskId}`, this);
+    this.due = told === undefined || !this.hear(told, true);
     this.stop = () => this.end();
     signal.addEventListener('abort', this.stop);
     if (signal.aborted) this.end();
@@ -125,14 +153,19 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     // Nobody wants them any more.
     if (this.over) return;
     if (page.length === LIMITS.eventPage) this.due = true;
-    for (const { sequence, body } of page) {
+    this.reply = undefined;
+    this.take(page);
+    this.over ||= gone;
+  }
+
+  private take(events: readonly StoredEvent[]): void {
+    for (const { sequence, body } of events) {
       this.ready.push({ sequence, body });
       this.cursor = sequence;
       if (!endsAt(this.scope, stateOf(body))) continue;
       this.over = true;
       return;
     }
-    this.over = gone;
   }
 
   private answer(): void {

@@ -3,17 +3,17 @@ import type { Clock } from '../ports/clock.ts';
 import type { Listener, Wakeup, Wakeups, Written } from '../ports/wakeups.ts';
 import { createRounds } from './rounds.ts';
 
-/** Wake-ups within one process. A topic costs nothing while nobody listens to it. */
+/** Wake-ups within one process. A topic costs nothing while nobody listens to it, but what the latest commit told is kept. */
 export function createWakeups(clock: Clock): Wakeups {
   const topics = new Map<string, Set<Listener>>();
+  /** By the latest commit that told anything: its notices follow each other without anything between them. */
+  const told = new Map<string, Written>();
+  let telling = false;
   const rounds = createRounds<Listener>(clock, {
     intervalMs: LIMITS.pollMs,
     visit: (listener) => listener.wake(),
   });
 
-  /** By the latest commit that told anything: its notices follow each other without anything between them. */
-  const told = new Map<string, Written>();
-  let telling = false;
 
   function remember(topic: string, written: Written): void {
     if (!telling) {

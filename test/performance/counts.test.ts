@@ -93,7 +93,7 @@ describe('calls', () => {
       for await (const _ of await client.stream('second')) {
       }
     };
-    assert.deepEqual(await costOfCall(core, drain), { statements: 42, rows: 15, commits: 3 });
+    assert.deepEqual(await costOfCall(core, drain), { statements: 37, rows: 15, commits: 3 });
   });
 
   test('counts: a repeat', async (t) => {
