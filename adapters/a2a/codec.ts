@@ -1,7 +1,7 @@
 import type { Part as SdkPart } from '@a2a-js/sdk';
 import { Message as SdkMessage, StreamResponse as SdkStreamResponse, Task as SdkTask } from '@a2a-js/sdk';
 import type { EventBody } from '../../core/event.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Part } from '../../core/message.ts';
 import type { Task } from '../../core/task.ts';
 
 /*
@@ -25,6 +25,24 @@ export function toSdkEvent(body: EventBody): SdkStreamResponse {
   if (payload?.$case === 'statusUpdate') mendMessage(payload.value.status?.message);
   if (payload?.$case === 'artifactUpdate') mendParts(payload.value.artifact?.parts);
   return response;
+}
+
+/** Core's form is the one of 1.0's wire, but for base64: an agent may have used the other alphabet. */
+export function toWireEvent(body: EventBody): unknown {
+  return bytesIn(body) ? SdkStreamResponse.toJSON(toSdkEvent(body)) : body;
+}
+
+function bytesIn(body: EventBody): boolean {
+  if ('artifactUpdate' in body) return anyRaw(body.artifactUpdate.artifact.parts);
+  if ('statusUpdate' in body) return anyRaw(body.statusUpdate.status.message?.parts);
+  if ('message' in body) return anyRaw(body.message.parts);
+  const { status, artifacts } = body.task;
+  return anyRaw(status.message?.parts) || (artifacts ?? []).some(({ parts }) => anyRaw(parts));
+}
+
+function anyRaw(parts: readonly Part[] = []): boolean {
+  for (const part of parts) if ('raw' in part) return true;
+  return false;
 }
 
 /** Validated before: what toJSON writes is core's form. */

@@ -208,13 +208,12 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
       },
       ended: (end) => {
         cancelDeadline();
+        // Nobody listens any more, and an abort costs as much as a write.
+        life.end();
         void end
           .then(({ reason }) => account({ method, outcome: streamEnded(method, reason, life) }, startedAt))
           .catch((error: unknown) => broken(response, error))
-          .finally(() => {
-            life.end();
-            whenTaken(response, taking, place);
-          });
+          .finally(() => whenTaken(response, taking, place));
       },
     });
     if (opened === 'open') {

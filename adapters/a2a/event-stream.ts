@@ -1,15 +1,17 @@
+import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Rounds } from '../../core/runtime/rounds.ts';
+import { endWith, firstEvent } from './response-events.ts';
 
 /*
- * Writes one event stream to a raw response. Invariants: an event is one write of one `data:` line, so nothing can end
- * in the middle of it; a comment goes out on every beat, also before the first event; what a reader does not take waits
- * in the socket's buffer and nowhere else, and a reader that takes nothing is cut. Errors before the first event are
- * answered as plain JSON by the caller, later ones as a last event.
+ * Writes one event stream to a raw response. Invariants: an event is one `data:` line in one write, with those that need not
+ * be waited for behind it, so nothing can end in the middle of it; a comment goes out on every beat, also before the first
+ * event; what a reader does not take waits in the socket's buffer and nowhere else, and a reader that takes nothing is cut.
+ * Errors before the first event are answered as plain JSON by the caller, later ones as a last event.
  */
 
-interface StreamFrame {
+export interface StreamFrame {
   /** In the form of the binding. */
   readonly json: string;
   /** The event's number within its task; the SSE id. */
@@ -19,6 +21,8 @@ interface StreamFrame {
 export interface StreamSource {
   /** Undefined: the stream is over. */
   next(): Promise<StreamFrame | undefined>;
+  /** The next one, if it need not be waited for; `over`: none follows. */
+  ready(): StreamFrame | 'over' | undefined;
   close(): Promise<void>;
 }
 
@@ -64,6 +68,9 @@ interface EventStreamOptions {
 
 /** The line that the strictest known client drops begins one character later. */
 const MAX_LINE_CHARS = 65_535;
+
+/** No more is gathered for one write, so that a slow reader is noticed as early as the socket notices it. */
+const WRITE_CHARS = 16_384;
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',
@@ -131,14 +138,27 @@ class EventStream implements Beating {
     const { response } = this.options;
     if (this.over) return;
     if (response.destroyed) return this.end({ reason: 'stopped' });
-    this.open();
     if (frame === undefined) return this.end({ reason: 'complete' });
-    const { json, sequence } = frame;
-    const line = dataLine(json);
-    if (line.length > MAX_LINE_CHARS) throw new RangeError(`an event of ${line.length} characters`);
-    const written = response.write(`${sequence === undefined ? '' : `id: ${sequence}\n`}${line}\n\n`);
-    if (!written && !response.destroyed) return this.drain();
+    const { text, end } = this.gather(frame);
+    if (end) return this.end(end, text);
+    this.open();
+    if (!response.write(text) && !response.destroyed) return this.drain();
     this.pull();
+  }
+
+  /** The events from this one on that need not be waited for, and how the stream ends with them, if it does. */
+  private gather(first: StreamFrame): { readonly text: string; readonly end?: StreamEnd } {
+    let text = '';
+    try {
+      for (let step: ReturnType<StreamSource['ready']> = first; step; step = this.options.source.ready()) {
+        if (step === 'over') return { text, end: { reason: 'complete' } };
+        text += eventText(step);
+        if (text.length >= WRITE_CHARS) break;
+      }
+    } catch (error) {
+      return { text, end: { reason: 'failed', error } };
+    }
+    return { text };
   }
 
   /** Goes on as soon as there is room for the next event. */
@@ -160,22 +180,28 @@ class EventStream implements Beating {
     else this.letGo()?.({ refused: error });
   }
 
-  private open(): void {
+  /** `whole`: all that there will be. A body of known length is one write together with its head. */
+  private open(whole?: string): void {
     const { response, heartbeats } = this.options;
-    if (this.tellOpened === undefined) return;
+    const { tellOpened } = this;
+    if (tellOpened === undefined) return;
+    this.tellOpened = undefined;
     this.cancelOpening?.();
     this.cancelOpening = undefined;
-    if (!response.headersSent && !response.destroyed) response.writeHead(200, HEADERS);
-    heartbeats.add(this);
-    this.tellOpened('open');
-    this.tellOpened = undefined;
+    if (!response.headersSent && !response.destroyed) {
+      if (whole === undefined) response.writeHead(200, HEADERS);
+      else response.writeHead(200, { ...HEADERS, 'Content-Length': Buffer.byteLength(whole) });
+    }
+    if (whole === undefined) heartbeats.add(this);
+    tellOpened('open');
   }
 
-  private end(end: StreamEnd): void {
+  /** `text`: what goes out before. */
+  private end(end: StreamEnd, text = ''): void {
     if (this.over) return;
-    this.open();
+    this.open(end.reason === 'complete' && text !== '' ? text : undefined);
     this.letGo();
-    this.options.ended(this.finish(end));
+    this.options.ended(this.finish(end, text));
   }
 
   /** Nothing comes any more. */
@@ -190,18 +216,19 @@ class EventStream implements Beating {
     return this.tellOpened;
   }
 
-  private async finish(end: StreamEnd): Promise<StreamEnd> {
+  private async finish(end: StreamEnd, text: string): Promise<StreamEnd> {
     const { response, clock, times, lastEvent } = this.options;
     if (end.reason === 'slow-reader') {
       response.destroy();
       return end;
     }
+    let last = text;
     if (end.reason === 'failed') {
       const { json, event } = lastEvent(end.error);
-      response.write(`${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`);
+      last += `${event === undefined ? '' : `event: ${event}\n`}${dataLine(json)}\n\n`;
     }
     // A stream that is over has all the time that a reader has; one that is ended by us ends, for a slow one as well.
-    await finish(response, clock, end.reason === 'stopped' ? times.lingerMs : times.drainMs);
+    await endWith(response, last, { clock, ms: end.reason === 'stopped' ? times.lingerMs : times.drainMs });
     return end;
   }
 }
@@ -213,31 +240,8 @@ function dataLine(json: string): string {
   return `data: ${json.replace(LINE_BREAKS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)}`;
 }
 
-async function finish(response: ServerResponse, clock: Clock, ms: number): Promise<void> {
-  if (response.destroyed) return;
-  response.end();
-  if (response.writableFinished) return;
-  if ((await firstEvent(response, ['finish', 'close'], { clock, ms })) === undefined) response.destroy();
-}
-
-/** The first of these events, `abort` when the signal was before them, or undefined when none came in time. */
-function firstEvent(
-  response: ServerResponse,
-  names: readonly string[],
-  bound: { readonly clock: Clock; readonly ms: number; readonly signal?: AbortSignal },
-): Promise<string | undefined> {
-  const { signal } = bound;
-  return new Promise((resolve) => {
-    const settle = (name: string | undefined) => {
-      cancel();
-      signal?.removeEventListener('abort', stop);
-      for (const [listened, listener] of listeners) response.off(listened, listener);
-      resolve(name);
-    };
-    const stop = () => settle('abort');
-    const cancel = bound.clock.timer(bound.ms, () => settle(undefined));
-    signal?.addEventListener('abort', stop, { once: true });
-    const listeners = names.map((name) => [name, () => settle(name)] as const);
-    for (const [name, listener] of listeners) response.once(name, listener);
-  });
+function eventText({ json, sequence }: StreamFrame): string {
+  const line = dataLine(json);
+  if (line.length > MAX_LINE_CHARS) throw new RangeError(`an event of ${line.length} characters`);
+  return sequence === undefined ? `${line}\n\n` : `id: ${sequence}\n${line}\n\n`;
 }

@@ -5,11 +5,11 @@ import type { Binding, CallRequest, Exchange, Failure, JsonReply, RequestHead, S
 import { A2A_JSON, JSON_TYPE, mediaTypeOf, unreadableBody } from './body-type.ts';
 import type { Edge } from './edge.ts';
 import { protocolError, retryHeader, severityOf, type WireError, wireError } from './error-table.ts';
-import type { StreamSource } from './event-stream.ts';
+import type { StreamFrame, StreamSource } from './event-stream.ts';
 import { bodyParams, queryParams, withPathFields } from './http-json-params.ts';
 import { type Route, routeOf } from './http-json-routes.ts';
 import { methodOf } from './methods.ts';
-import type { Perform, ResultStream } from './perform.ts';
+import type { Perform, ResultStream, StreamResult } from './perform.ts';
 import { negotiateVersion } from './version.ts';
 
 /*
@@ -76,8 +76,13 @@ export function createHttpJsonBinding(options: {
 }
 
 function framesOf(results: ResultStream): StreamSource {
+  const frameOf = ({ result, sequence }: StreamResult): StreamFrame => ({ json: JSON.stringify(result), sequence });
   return {
-    next: () => results.next().then((step) => step && { json: JSON.stringify(step.result), sequence: step.sequence }),
+    next: () => results.next().then((step) => step && frameOf(step)),
+    ready: () => {
+      const step = results.ready();
+      return typeof step === 'object' ? frameOf(step) : step;
+    },
     close: results.close,
   };
 }

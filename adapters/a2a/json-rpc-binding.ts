@@ -7,9 +7,9 @@ import { JSON_TYPE, unreadableBody } from './body-type.ts';
 import type { Edge, ProtocolVersion } from './edge.ts';
 import { parseEnvelope, type RpcCall, type RpcId } from './envelope.ts';
 import { protocolError, retryHeader, severityOf, type WireError, wireError } from './error-table.ts';
-import type { StreamSource } from './event-stream.ts';
+import type { StreamFrame, StreamSource } from './event-stream.ts';
 import { methodOf } from './methods.ts';
-import type { Perform, ResultStream } from './perform.ts';
+import type { Perform, ResultStream, StreamResult } from './perform.ts';
 import { legacyHint, negotiateVersion } from './version.ts';
 
 /*
@@ -62,7 +62,10 @@ export function createJsonRpcBinding(options: {
       return { answer: whole, method, outcome: 'ok' };
     } catch (error) {
       if (!legacyStream) return { ...failure(error), method };
-      const refusal = withRefusal({ next: () => Promise.reject(error), close: async () => {} }, failure);
+      const refusal = withRefusal(
+        { next: () => Promise.reject(error), ready: () => undefined, close: async () => {} },
+        failure,
+      );
       return { frames: refusal, method, failure };
     }
   }
@@ -110,13 +113,16 @@ function methodNotFound(edge: Edge, version: ProtocolVersion, call: RpcCall): Wi
 }
 
 function framesOf(results: ResultStream, id: RpcId): StreamSource {
+  const frameOf = ({ result, sequence }: StreamResult): StreamFrame => ({
+    json: JSON.stringify({ jsonrpc: '2.0', id, result }),
+    sequence,
+  });
   return {
-    next: () =>
-      results.next().then((step) => {
-        if (step === undefined) return undefined;
-        const { result, sequence } = step;
-        return { json: JSON.stringify({ jsonrpc: '2.0', id, result }), sequence };
-      }),
+    next: () => results.next().then((step) => step && frameOf(step)),
+    ready: () => {
+      const step = results.ready();
+      return typeof step === 'object' ? frameOf(step) : step;
+    },
     close: results.close,
   };
 }
@@ -140,6 +146,7 @@ function withRefusal(source: StreamSource, failure: (error: unknown) => Failure)
         return { json: failure(error).answer.json, sequence: undefined };
       }
     },
+    ready: () => undefined,
     close: source.close,
   };
 }

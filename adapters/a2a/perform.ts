@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { SendMessageRequest, SubscribeToTaskRequest } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler } from '@a2a-js/sdk/server';
 import { DomainError } from '../../core/errors.ts';
+import type { Frame } from '../../core/operations/operations.ts';
 import { type Call, contextOf, type FramePlace } from './call.ts';
+import { toWireEvent } from './codec.ts';
 import type { Edge, PreparedCall, ProtocolVersion, Session } from './edge.ts';
 import { isRecord } from './envelope.ts';
 import { requireExtensions } from './extensions.ts';
@@ -11,12 +14,14 @@ import type { Place } from './load-gate.ts';
 import type { Method } from './methods.ts';
 import { pushNotSupported } from './push-configs.ts';
 import { createRequestHandler, type HandlerOptions } from './request-handler.ts';
+import type { ResponseStream } from './response-stream.ts';
 import { paramsOf, validateParams } from './validation.ts';
 
 /*
  * One call of one operation, whatever binding it came by: what it may say is checked, then the SDK's transport handler
  * maps to and from the wire. Its envelope is ours on both sides and never leaves this file, so that every binding
- * answers with the same bytes.
+ * answers with the same bytes. Streams of 1.0 pass it by: core's frames are what it would make of them, and it would hand
+ * them on one by one.
  */
 
 export interface OperationCall {
@@ -31,9 +36,17 @@ export interface OperationCall {
   readonly place: Pick<Place, 'becomeStream'>;
 }
 
+export interface StreamResult {
+  readonly result: unknown;
+  /** Of the event within its task. */
+  readonly sequence: number | undefined;
+}
+
 export interface ResultStream {
-  /** Undefined at the end. `sequence`: of the event within its task. */
-  next(): Promise<{ readonly result: unknown; readonly sequence: number | undefined } | undefined>;
+  /** Undefined at the end. */
+  next(): Promise<StreamResult | undefined>;
+  /** The next one, if it need not be waited for; `over`: none follows. */
+  ready(): StreamResult | 'over' | undefined;
   close(): Promise<void>;
 }
 
@@ -63,11 +76,16 @@ export function createPerform(options: HandlerOptions): Perform {
     // The last thing that is refused: a message that was accepted has to be answered.
     if (method.streams) call.place.becomeStream();
     const state = callState(edge, call, prepared);
-    const answer = await transports[version].handle(
-      { jsonrpc: '2.0', id: 0, method: name, params },
-      contextOf(state, version),
-    );
-    if (Symbol.asyncIterator in answer) return { results: resultsOf(answer, state.frame) };
+    const context = contextOf(state, version);
+    if (method.streams && version === '1.0') {
+      const subscribes = name === 'SubscribeToTask';
+      const stream = subscribes
+        ? handler.resubscribe(SubscribeToTaskRequest.fromJSON(params), context)
+        : handler.sendMessageStream(SendMessageRequest.fromJSON(params), context);
+      return { results: resultsOf(stream) };
+    }
+    const answer = await transports[version].handle({ jsonrpc: '2.0', id: 0, method: name, params }, context);
+    if (Symbol.asyncIterator in answer) return { results: legacyResultsOf(answer, state.frame) };
     if ('error' in answer) throw state.failure ? state.failure.error : sdkFailure(answer.error);
     return { result: answer.result };
   };
@@ -96,8 +114,25 @@ function sdkFailure(error: unknown): Error {
     : new Error('the transport handler refused', { cause: error });
 }
 
+function resultsOf(stream: ResponseStream): ResultStream {
+  return {
+    next: () => stream.frame().then((frame) => frame && resultOf(frame)),
+    ready: () => {
+      const frame = stream.ready();
+      return typeof frame === 'object' ? resultOf(frame) : frame;
+    },
+    close: async () => {
+      await stream.return();
+    },
+  };
+}
+
+function resultOf({ body, sequence }: Frame): StreamResult {
+  return { result: toWireEvent(body), sequence };
+}
+
 /** Holds the place of the frame and not the call: that one has the caller's token, and a stream may wait for an hour. */
-function resultsOf(answers: AsyncGenerator<unknown, void, undefined>, frame: FramePlace): ResultStream {
+function legacyResultsOf(answers: AsyncGenerator<unknown, void, undefined>, frame: FramePlace): ResultStream {
   return {
     next: () =>
       answers
@@ -105,6 +140,7 @@ function resultsOf(answers: AsyncGenerator<unknown, void, undefined>, frame: Fra
         .then(({ done, value }) =>
           done ? undefined : { result: isRecord(value) ? value.result : undefined, sequence: frame.sequence },
         ),
+    ready: () => undefined,
     close: async () => {
       await answers.return();
     },

@@ -1,9 +1,15 @@
-import { AgentCard, type ListTasksRequest, type SendMessageRequest, taskStateToJSON } from '@a2a-js/sdk';
+import {
+  AgentCard,
+  type ListTasksRequest,
+  type SendMessageRequest,
+  type SubscribeToTaskRequest,
+  taskStateToJSON,
+} from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { DomainError, invalidParams } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { JsonObject } from '../../core/message.ts';
-import type { Frame, ListQuery, Operations } from '../../core/operations/operations.ts';
+import type { FrameStream, ListQuery, Operations } from '../../core/operations/operations.ts';
 import type { Incoming } from '../../core/ports/edge.ts';
 import type { ListFilter } from '../../core/ports/task-store.ts';
 import type { TaskState } from '../../core/task.ts';
@@ -24,11 +30,17 @@ export interface HandlerOptions {
   readonly push?: PushOptions;
 }
 
+/** Streams can also be read without the SDK's translation. */
+export interface RequestHandler extends A2ARequestHandler {
+  sendMessageStream(params: SendMessageRequest, context: ServerCallContext): ResponseStream;
+  resubscribe(params: SubscribeToTaskRequest, context: ServerCallContext): ResponseStream;
+}
+
 /**
  * The SDK's driving port over core's operations. What a method throws is kept on its call, because the transport
  * handlers reduce errors to code and text.
  */
-export function createRequestHandler({ operations, edge, extendedCard, push }: HandlerOptions): A2ARequestHandler {
+export function createRequestHandler({ operations, edge, extendedCard, push }: HandlerOptions): RequestHandler {
   const holdToOffer = edge.offer && createHoldToOffer(edge.offer);
 
   return {
@@ -148,7 +160,7 @@ function run<T>(context: ServerCallContext, work: (call: Call) => Promise<T>): P
 }
 
 /** Errors need no keeping here: the transport handlers let those of a stream pass. */
-function stream(call: Call, open: (call: Call) => Promise<AsyncIterable<Frame>>): ResponseStream {
+function stream(call: Call, open: (call: Call) => Promise<FrameStream>): ResponseStream {
   return new ResponseStream(call.frame, () => open(call));
 }
 

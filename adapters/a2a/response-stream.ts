@@ -1,24 +1,25 @@
 import type { StreamResponse } from '@a2a-js/sdk';
-import type { Frame } from '../../core/operations/operations.ts';
+import type { Frame, FrameIterator, FrameStream } from '../../core/operations/operations.ts';
 import type { FramePlace } from './call.ts';
 import { toSdkEvent } from './codec.ts';
 
-type Open = () => Promise<AsyncIterable<Frame>>;
+type Open = () => Promise<FrameStream>;
 type Step = IteratorResult<StreamResponse, undefined>;
 
 const OVER: Step = { done: true, value: undefined };
 
 /**
- * Core's frames as the SDK wants them. What opens them is dropped as soon as they are open: the message of a stream must
- * not lie in memory for as long as the stream waits. No generator, because each that waits keeps a frame and a promise.
+ * Core's frames, and the same as the SDK wants them: read it in one way or in the other. What opens them is dropped as
+ * soon as they are open: the message of a stream must not lie in memory for as long as the stream waits. No generator,
+ * because each that waits keeps a frame and a promise.
  */
 export class ResponseStream implements AsyncGenerator<StreamResponse, undefined, undefined> {
   private readonly place: FramePlace;
   private open: Open | undefined;
-  private frames: AsyncIterator<Frame> | undefined;
+  private frames: FrameIterator | undefined;
   private over = false;
 
-  /** `open` is called when the first frame is asked for, `place` told which one was given last. */
+  /** `open` is called when the first frame is asked for, `place` told which one was given to the SDK last. */
   constructor(place: FramePlace, open: Open) {
     this.place = place;
     this.open = open;
@@ -28,10 +29,25 @@ export class ResponseStream implements AsyncGenerator<StreamResponse, undefined,
     return this;
   }
 
-  next(): Promise<Step> {
-    if (this.over) return Promise.resolve(OVER);
+  /** Undefined: the stream is over. */
+  frame(): Promise<Frame | undefined> {
+    if (this.over) return Promise.resolve(undefined);
     if (this.frames === undefined) return this.begin();
-    return this.frames.next().then((step) => this.shown(step));
+    return this.frames.next().then(({ done, value }) => (this.over || done ? undefined : this.shown(value)));
+  }
+
+  /** A frame that need not be waited for. */
+  ready(): Frame | 'over' | undefined {
+    if (this.over) return 'over';
+    const frame = this.frames?.ready?.();
+    return typeof frame === 'object' ? this.shown(frame) : frame;
+  }
+
+  async next(): Promise<Step> {
+    const frame = await this.frame();
+    if (frame === undefined) return OVER;
+    this.place.sequence = frame.sequence;
+    return { done: false, value: toSdkEvent(frame.body) };
   }
 
   async return(): Promise<Step> {
@@ -49,19 +65,17 @@ export class ResponseStream implements AsyncGenerator<StreamResponse, undefined,
     await this.return();
   }
 
-  private async begin(): Promise<Step> {
+  private async begin(): Promise<Frame | undefined> {
     const { open } = this;
     this.open = undefined;
     this.frames = (await open?.())?.[Symbol.asyncIterator]();
-    if (this.over) return this.return();
-    return this.next();
+    if (!this.over) return this.frame();
+    await this.return();
   }
 
-  private shown({ done, value }: IteratorResult<Frame>): Step | Promise<Step> {
-    if (this.over || done) return OVER;
-    this.place.sequence = value.sequence;
-    const shown = { done: false, value: toSdkEvent(value.body) } as const;
+  private shown(frame: Frame): Frame {
     // A Message is the whole stream (3.1.2).
-    return 'message' in value.body ? this.return().then(() => shown) : shown;
+    if ('message' in frame.body) void this.return();
+    return frame;
   }
 }

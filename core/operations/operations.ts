@@ -11,6 +11,19 @@ export interface Frame {
   readonly body: EventBody;
 }
 
+/** The frames of a stream, for one reader. */
+export interface FrameStream extends AsyncIterable<Frame> {
+  [Symbol.asyncIterator](): FrameIterator;
+}
+
+export interface FrameIterator extends AsyncIterator<Frame> {
+  /**
+   * The next frame, if it need not be waited for; `over`: none follows. Undefined: ask `next`. So that what was committed
+   * together goes out together. Absent: every frame has to be waited for.
+   */
+  ready?(): Frame | 'over' | undefined;
+}
+
 /** A2A 1.0's SendMessageResponse. */
 export type Answer = { readonly task: Task } | { readonly message: Message };
 
@@ -45,7 +58,7 @@ export interface ListResult {
 export interface Operations {
   sendMessage(edge: EdgeProfile, incoming: Incoming, options: SendOptions, signal: AbortSignal): Promise<Answer>;
   /** Resolves when the message is accepted; refusals reject before there is a stream. */
-  sendStreamingMessage(edge: EdgeProfile, incoming: Incoming, signal: AbortSignal): Promise<AsyncIterable<Frame>>;
+  sendStreamingMessage(edge: EdgeProfile, incoming: Incoming, signal: AbortSignal): Promise<FrameStream>;
   getTask(caller: Caller, taskId: string, historyLength?: number): Promise<Task>;
   listTasks(caller: Caller, query: ListQuery): Promise<ListResult>;
   /** Idempotent on a canceled task; TASK_NOT_CANCELABLE on other finished ones. */
@@ -56,7 +69,7 @@ export interface Operations {
     caller: Caller,
     subscription: { readonly taskId: string; readonly after?: number },
     signal: AbortSignal,
-  ): Promise<AsyncIterable<Frame>>;
+  ): Promise<FrameStream>;
   /** Every authenticated call of a user whose token came along: keeps it and wakes tasks that wait for one. */
   renewUserToken(caller: Caller): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Accepted } from '../ports/task-store.ts';
 import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
 import { endsAt, openingOf, type Reader, stateOf } from './follow.ts';
-import type { Frame } from './operations.ts';
+import type { Frame, FrameStream } from './operations.ts';
 import { type Opening, TaskFrames } from './task-frames.ts';
 
 const SCOPE = 'input-required';
@@ -20,9 +20,10 @@ function isAgentUpdate({ sequence = 0, body }: Frame, accepted: Accepted): boole
   );
 }
 
+/** Of a task that this very message made: its record is still what the first event says. */
 function taskFrame({ record, sequence }: Accepted): Frame {
-  const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(record.createdAt).toISOString() } as const;
-  return { sequence, body: { task: { id: record.id, contextId: record.contextId, status } } };
+  const { id, contextId, status } = record;
+  return { sequence, body: { task: { id, contextId, status } } };
 }
 
 interface Early {
@@ -99,7 +100,7 @@ export async function sendStreamingMessage(
   edge: EdgeProfile,
   incoming: Incoming,
   { signal }: { readonly signal: AbortSignal },
-): Promise<AsyncIterable<Frame>> {
+): Promise<FrameStream> {
   const accepted = await acceptMessage(deps, edge, incoming, edge.messageAnswers ? 'message' : 'task');
   const reader: Reader = { owner: incoming.caller.owner, taskId: accepted.record.id, signal };
   const begun: Begun = { reader, accepted };

@@ -4,7 +4,7 @@ import type { Caller } from '../principal.ts';
 import { isTerminal } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
 import { endsAt, openingOf, type Reader } from './follow.ts';
-import type { Frame } from './operations.ts';
+import type { FrameStream } from './operations.ts';
 import { type Opening, TaskFrames } from './task-frames.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function subscribeToTask(
   edge: EdgeProfile,
   caller: Caller,
   { taskId, after, signal }: { readonly taskId: string; readonly after?: number; readonly signal: AbortSignal },
-): Promise<AsyncIterable<Frame>> {
+): Promise<FrameStream> {
   const { owner } = caller;
   const snapshot = await deps.store.read(owner, taskId, { artifacts: true, historyLength: 0 });
   if (!snapshot) throw taskNotFound();

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 import type { Listener, Written } from '../ports/wakeups.ts';
 import type { OperationDeps } from './deps.ts';
 import { endsAt, type Reader, type StreamScope, stateOf } from './follow.ts';
-import type { Frame } from './operations.ts';
+import type { Frame, FrameIterator } from './operations.ts';
 
 /** How a stream begins. */
 export interface Opening {
@@ -29,12 +29,12 @@ const OVER: Step = { done: true, value: undefined };
  * one promise, and a look into the store that finds nothing leaves nothing behind. The opening is dropped as soon as it is
  * there, and what was given is not kept.
  */
-export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, Listener {
+export class TaskFrames implements FrameIterator, Listener {
   private readonly deps: OperationDeps;
   private readonly reader: Reader;
   private readonly scope: StreamScope;
   private open: (() => Promise<Opening>) | undefined;
-  private ready: Frame[] = [];
+  private frames: Frame[] = [];
   private cursor = 0;
   private over = false;
   /** Something may have been committed since the last look. */
@@ -62,19 +62,23 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
 
   next(): Promise<Step> {
     if (this.open) return this.begin();
-    const frame = this.ready.shift();
+    const frame = this.frames.shift();
     if (frame !== undefined) return Promise.resolve({ done: false, value: frame });
     if (this.over) return this.return();
     // An array keeps the room that it once needed.
-    this.ready = [];
+    this.frames = [];
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
       if (this.due) void this.look();
     });
   }
 
+  ready(): Frame | 'over' | undefined {
+    return this.frames.shift() ?? (this.over ? 'over' : undefined);
+  }
+
   return(): Promise<Step> {
-    this.ready = [];
+    this.frames = [];
     this.end();
     return Promise.resolve(OVER);
   }
@@ -111,7 +115,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     const opening = await open?.();
     // It may have been let go of meanwhile.
     if (this.over || opening === undefined) return OVER;
-    this.ready = [...opening.frames];
+    this.frames = [...opening.frames];
     if (opening.cursor === undefined) this.over = true;
     else this.follow(opening.cursor);
     return this.next();
@@ -133,7 +137,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
     if (this.looking || this.waiting === undefined) return;
     this.looking = true;
     try {
-      while (this.due && this.ready.length === 0 && !this.over) await this.readPage();
+      while (this.due && this.frames.length === 0 && !this.over) await this.readPage();
     } catch (error) {
       const { waiting } = this;
       this.waiting = undefined;
@@ -160,7 +164,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
 
   private take(events: readonly StoredEvent[]): void {
     for (const { sequence, body } of events) {
-      this.ready.push({ sequence, body });
+      this.frames.push({ sequence, body });
       this.cursor = sequence;
       if (!endsAt(this.scope, stateOf(body))) continue;
       this.over = true;
@@ -170,7 +174,7 @@ export class TaskFrames implements AsyncIterableIterator<Frame, undefined>, List
 
   private answer(): void {
     const { waiting } = this;
-    if (waiting === undefined || (this.ready.length === 0 && !this.over)) return;
+    if (waiting === undefined || (this.frames.length === 0 && !this.over)) return;
     this.waiting = undefined;
     waiting.resolve(this.next());
   }

@@ -63,7 +63,7 @@ describe('a notice of a commit', () => {
     const client = createClient(core);
     const { id } = await client.start('hello');
     const heard: Written[] = [];
-    core.wakeups.listen(`task:${id}`, { wake: (written) => written && heard.push(written) });
+    core.wakeups.listen(`task:${id}`, { wake: (_named, written) => written && heard.push(written) });
     const before = await core.store.events(client.caller.owner, id, 0, 100);
     gate.open();
     await client.settled(id);
@@ -86,7 +86,7 @@ describe('a notice of a commit', () => {
       const client = createClient(core);
       const { id } = await client.start('hello');
       const heard: boolean[] = [];
-      core.wakeups.listen(`task:${id}`, { wake: (written) => written && heard.push(written.reply) });
+      core.wakeups.listen(`task:${id}`, { wake: (_named, written) => written && heard.push(written.reply) });
       gate.open();
       await until('it was told', () => heard.length > 0 && client.settled(id));
       assert.equal(heard.at(-1), reply);
@@ -96,7 +96,7 @@ describe('a notice of a commit', () => {
   it('is one for what several writes of a group did to a task', async (t) => {
     const { core, topic, report, committed } = await streamed(t);
     const heard: (Written | undefined)[] = [];
-    core.wakeups.listen(topic, { wake: (written) => heard.push(written) });
+    core.wakeups.listen(topic, { wake: (_named, written) => heard.push(written) });
     await Promise.all([report(), report(), report()]);
     assert.deepEqual(heard, [{ events: (await committed()).slice(1), reply: false }]);
   });
