@@ -164,7 +164,9 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
     if (ended) end(held, change);
-    if (events.length > 0) tx.notify(`task:${record.id}`, { events, reply: record.reply });
+    if (events.length > 0) {
+      tx.notify(`task:${record.id}`, { first: before.sequence + 1, last: sequence, events, reply: record.reply });
+    }
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.

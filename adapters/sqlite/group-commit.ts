@@ -284,5 +284,5 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 /** Of one task, in the order of its events: several operations of a group may have written to it. */
 function joined(before: Written | undefined, next: Written | undefined): Written | undefined {
   if (!before || !next) return next ?? before;
-  return { events: [...before.events, ...next.events], reply: next.reply };
+  return { first: before.first, last: next.last, events: [...before.events, ...next.events], reply: next.reply };
 }

@@ -2,6 +2,7 @@ import { ruleOf } from '../../core/decide/rules.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { RuleCall, Transition } from '../../core/ports/task-store.ts';
 import { type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
+import type { Written } from '../../core/ports/wakeups.ts';
 import { openSqliteStore, type SqliteStore } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
 import { receivedError, sentError } from './sent-error.ts';
@@ -15,6 +16,7 @@ import {
   type ToStore,
   WRITES,
 } from './store-messages.ts';
+import { toldLine } from './told-events.ts';
 
 /*
  * The side of the store's thread: it has the connection that writes and does what it is told. A decide function arrives as
@@ -31,13 +33,14 @@ export interface ServeOptions {
 type Outgoing = { -readonly [K in keyof FromStore]?: FromStore[K] } & {
   answers: Answer[];
   topics: string[];
+  told: string;
   said: FromStore['said'][number][];
   all: boolean;
 };
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-const nothing = (): Outgoing => ({ answers: [], topics: [], said: [], all: false });
+const nothing = (): Outgoing => ({ answers: [], topics: [], told: '', said: [], all: false });
 
 /** Opens the file and serves it, until it is told to close. What went wrong is said to the other side. */
 export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: ServeOptions): Promise<void> {
@@ -74,8 +77,10 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     span: withoutSpan,
   };
   const wakeups = {
-    notify(topic: string) {
-      out.topics.push(topic);
+    notify(topic: string, written?: Written) {
+      const line = written && toldLine(topic, written);
+      if (line) out.told += line;
+      else out.topics.push(topic);
       soon();
     },
     notifyAll() {

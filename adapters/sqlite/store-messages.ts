@@ -69,8 +69,9 @@ export interface StoreState {
 
 export interface FromStore extends StoreState {
   readonly answers: readonly Answer[];
-  /** To be notified; `all` in their place. */
+  /** To be notified, those that `told` has lines of before them; `all` in their place. */
   readonly topics: readonly string[];
+  readonly told: string;
   readonly all: boolean;
   readonly said: readonly Said[];
   /** The first message: the file is open, or why not. */

@@ -26,6 +26,7 @@ import {
   type WritingPort,
 } from './store-messages.ts';
 import { createTaskRows } from './task-rows.ts';
+import { notifyTold } from './told-events.ts';
 
 /*
  * The store with its writes in a thread of their own, so that neither statements nor the wait for the disk stop the event
@@ -172,12 +173,15 @@ export async function connectStore(
     else telemetry.observe(said.observe, said.value, said.labels);
   }
 
-  end.on('message', ({ answers, topics, all, said, ...message }) => {
+  end.on('message', ({ answers, topics, told, all, said, ...message }) => {
     state = { lost: state.lost ?? message.lost, unreadable: state.lost ?? message.unreadable };
     for (const answer of answers) settle(answer);
     for (const each of said) repeat(each);
     if (all) wakeups.notifyAll();
-    else for (const topic of new Set(topics)) wakeups.notify(topic);
+    else {
+      notifyTold(wakeups, told);
+      for (const topic of new Set(topics)) wakeups.notify(topic);
+    }
     if (message.opened === true) opened.resolve();
     else if (message.opened) opened.reject(openError(message.opened));
     if (message.closed) closed.resolve();

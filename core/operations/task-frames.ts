@@ -95,12 +95,12 @@ export class TaskFrames implements FrameIterator, Listener {
   }
 
   /** True: with it, the reader has everything up to its last event. */
-  private hear({ events, reply }: Written, idle: boolean): boolean {
-    const [first, last] = [events[0], events.at(-1)];
-    if (this.over || !first || !last || last.sequence <= this.cursor) return true;
-    if (!idle || first.sequence > this.cursor + 1) return false;
-    this.reply = reply;
-    this.take(events.slice(this.cursor + 1 - first.sequence));
+  private hear(written: Written, idle: boolean): boolean {
+    const next = this.cursor + 1;
+    if (this.over || written.last < next) return true;
+    if (!idle || written.first > next) return false;
+    this.reply = written.reply;
+    this.take(written.first === next ? written.events : written.events.slice(next - written.first));
     return true;
   }
 

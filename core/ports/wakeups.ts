@@ -34,7 +34,10 @@ export interface Listener {
 
 /** What a commit wrote to one task, for those who read it up to there and need not ask for what they are told. */
 export interface Written {
-  /** In order and without a gap, one at least. */
+  /** Sequences of its first event and of its last. */
+  readonly first: number;
+  readonly last: number;
+  /** In order and without a gap. Not to be asked for without need: they may have to be made first. */
   readonly events: readonly StoredEvent[];
   /** The task was completed by a bare Message. */
   readonly reply: boolean;

@@ -28,7 +28,8 @@ async function streamed(t: TestContext) {
   /** What a commit of that event would tell. */
   const told = (sequence: number, ...more: readonly number[]): Written => {
     const body = { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } };
-    return { events: [sequence, ...more].map((each) => ({ sequence: each, body, at: 0 })), reply: false };
+    const events = [sequence, ...more].map((each) => ({ sequence: each, body, at: 0 }));
+    return { first: sequence, last: more.at(-1) ?? sequence, events, reply: false };
   };
   const cost = async (act: () => Promise<unknown>): Promise<number> => {
     const before = core.stats().statements;
@@ -98,7 +99,7 @@ describe('a notice of a commit', () => {
     const heard: (Written | undefined)[] = [];
     core.wakeups.listen(topic, { wake: (_named, written) => heard.push(written) });
     await Promise.all([report(), report(), report()]);
-    assert.deepEqual(heard, [{ events: (await committed()).slice(1), reply: false }]);
+    assert.deepEqual(heard, [{ first: 2, last: 4, events: (await committed()).slice(1), reply: false }]);
   });
 });
 
@@ -140,7 +141,6 @@ describe('a stream', () => {
     core.wakeups.notify(topic, told(1));
     core.wakeups.notify(topic, told(1, 2));
     await report();
-    core.wakeups.notify(topic, { ...told(2), events: [] });
     await end();
     assert.deepEqual(sequencesOf(await seen), [2, 3, 4]);
   });
@@ -153,7 +153,7 @@ describe('a stream', () => {
     await report();
     await next;
     const waiting = frames.next();
-    core.wakeups.notify(topic, { events: [...(await committed()), ...told(4).events], reply: false });
+    core.wakeups.notify(topic, { ...told(4), first: 1, events: [...(await committed()), ...told(4).events] });
     assert.equal((await waiting).value?.sequence, 4);
   });
 

@@ -10,6 +10,8 @@ import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-
 import { rule } from '../../core/decide/rules.ts';
 import { isDomainError } from '../../core/errors.ts';
 import type { Transition } from '../../core/ports/task-store.ts';
+import type { Written } from '../../core/ports/wakeups.ts';
+import { createWakeups } from '../../core/runtime/wakeups.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { holdLock } from '../support/hold-lock.ts';
 import { silentTelemetry } from '../support/silent-telemetry.ts';
@@ -30,7 +32,15 @@ const send = (id: string, fingerprint = 'f') =>
 async function connectToNobody(path: string) {
   const end = new EventEmitter();
   const nobody = Object.assign(end, { postMessage() {} }) as unknown as MessageEnd<ToStore, FromStore>;
-  const nothing: FromStore = { answers: [], topics: [], all: false, said: [], lost: undefined, unreadable: undefined };
+  const nothing: FromStore = {
+    answers: [],
+    topics: [],
+    told: '',
+    all: false,
+    said: [],
+    lost: undefined,
+    unreadable: undefined,
+  };
   const say = (said: Partial<FromStore>): void => void end.emit('message', { ...nothing, ...said });
   const connecting = connectStore(nobody, { path, ...parts() });
   say({ opened: true });
@@ -45,6 +55,24 @@ test('thread: what it commits is read at once on this side, and its wake-ups are
   const accepted = await store.accept({ owner: ALICE }, send('t1'));
   assert.deepEqual(await store.record(ALICE, 't1'), accepted.record);
   assert.deepEqual(options.wakeups.notified(), ['task:t1', 'turn:t1', 'work']);
+});
+
+test('thread: what it wrote to a task comes with the notice of it', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const wakeups = createWakeups(systemClock);
+  const { store } = await openThreadedStore(SCRIPT, { ...parts(), path, wakeups });
+  t.after(() => store.close());
+  const heard: (Written | undefined)[] = [];
+  await store.accept({ owner: ALICE }, send('t1'));
+  const told = wakeups.listen('task:t1', { wake: (written) => heard.push(written) });
+  const [accepted] = await store.events(ALICE, 't1', 0, 9);
+  assert.deepEqual(told?.events, [accepted]);
+  await store.update({ taskId: 't1' }, rule('cancel', undefined));
+  const canceled = await store.events(ALICE, 't1', 1, 9);
+  assert.deepEqual(
+    heard.map((each) => each && { first: each.first, last: each.last, reply: each.reply, events: each.events }),
+    [{ first: 2, last: 2, reply: false, events: canceled }],
+  );
 });
 
 test('thread: transitions are heard before the promise resolves', async (t) => {
