@@ -64,7 +64,7 @@ test('thread: what it wrote to a task comes with the notice of it', async (t) =>
   t.after(() => store.close());
   const heard: (Written | undefined)[] = [];
   await store.accept({ owner: ALICE }, send('t1'));
-  const told = wakeups.listen('task:t1', { wake: (written) => heard.push(written) });
+  const told = wakeups.listen('task:t1', { wake: (_named, written) => heard.push(written) });
   const [accepted] = await store.events(ALICE, 't1', 0, 9);
   assert.deepEqual(told?.events, [accepted]);
   await store.update({ taskId: 't1' }, rule('cancel', undefined));
