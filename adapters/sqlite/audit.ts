@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../core/message.ts';
 import type { Act, ActName, AuditEntry } from '../../core/ports/operator-store.ts';
 import type { Connection, Query } from './database.ts';
+import { LIMIT } from './limit.ts';
 
 const INSERT = `insert into audit (at, actor, account, act, tenant, principal, task, ordinal, reason, detail)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const COLUMNS = 'pk, at, actor, account, act, tenant, principal, task, ordinal, reason, detail';
-const SELECT_NEWEST = `select ${COLUMNS} from audit where pk <= ? order by pk desc limit ?`;
-const SELECT_AFTER = `select ${COLUMNS} from audit where pk > ? order by pk limit ?`;
+const SELECT_NEWEST = `select ${COLUMNS} from audit where pk <= ? order by pk desc ${LIMIT}`;
+const SELECT_AFTER = `select ${COLUMNS} from audit where pk > ? order by pk ${LIMIT}`;
 const SELECT_OF_TASK = `select ${COLUMNS} from audit where task = ? order by pk`;
 
 type Values = [

@@ -1,11 +1,12 @@
 import type { Connection, Query } from './database.ts';
+import { LIMIT } from './limit.ts';
 
 const SELECT_ENDED = `select pk, owner, context, sequence from task
-  where ended = 1 and updated_at <= ? order by updated_at limit ?`;
+  where ended = 1 and updated_at <= ? order by updated_at ${LIMIT}`;
 const SELECT_OF_TENANT = `select t.pk, t.owner, t.context, t.sequence from owner o join task t on t.owner = o.pk
-  where o.tenant = ? limit ?`;
+  where o.tenant = ? ${LIMIT}`;
 const SELECT_OF_PRINCIPAL = `select t.pk, t.owner, t.context, t.sequence from owner o join task t on t.owner = o.pk
-  where o.tenant = ? and o.principal = ? limit ?`;
+  where o.tenant = ? and o.principal = ? ${LIMIT}`;
 /** Foreign keys take everything that hangs on it along. */
 const DELETE_TASK = 'delete from task where pk = ?';
 const DELETE_EMPTY_CONTEXT = `delete from context where pk = ?

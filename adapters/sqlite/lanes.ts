@@ -1,6 +1,7 @@
 import type { ClaimRequest } from '../../core/ports/task-store.ts';
 import type { Connection, Query } from './database.ts';
 import type { ClaimableRow } from './executions.ts';
+import { LIMIT } from './limit.ts';
 
 /*
  * Whose turn it is. A lane is what one tenant has waiting and running for one agent; the next turn is that of the lane that
@@ -21,7 +22,7 @@ const OPEN_LANE = `coalesce(n.status, 'active') = 'active'
 const SELECT_WAITING = `select l.pk, l.tenant, l.running, l.served
   from lane l indexed by lane_next left join tenant n on n.id = l.tenant
   where l.agent = ? and l.waiting > 0 and l.tenant <> '' and (l.due, l.pk) > (?, ?) and ${OPEN_LANE}
-  order by l.due, l.pk limit ?`;
+  order by l.due, l.pk ${LIMIT}`;
 /** Worker by worker, because one index for heartbeats and for this is a page less in every claim: see the migration. */
 const SELECT_LOST = `with recursive worker (id) as (
     select min(lease_owner) from execution indexed by execution_leased where lease_owner is not null
@@ -50,7 +51,7 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
       select 1 from execution o indexed by execution_open
       where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
         and o.lease_owner is not null and o.claimable_at > ?)
-  order by e.claimable_at, e.task limit ?`;
+  order by e.claimable_at, e.task ${LIMIT}`;
 const SELECT_ALL = "select pk, served from lane where agent = ? and tenant = ''";
 const SERVE = 'update lane set served = ? where pk = ?';
 /** Two looks at one index: `in (?, '')` would fill a temporary table first. */

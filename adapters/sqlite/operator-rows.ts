@@ -12,6 +12,7 @@ import type { ExecutionOutcome, TaskRecord } from '../../core/ports/task-store.t
 import type { TenantStatus } from '../../core/ports/tenants.ts';
 import type { TaskState } from '../../core/task.ts';
 import type { Connection, Query } from './database.ts';
+import { LIMIT } from './limit.ts';
 import { HELD_MS } from './migrations.ts';
 import { parseMessage, RECORD_COLUMNS, RECORD_JOINS, type RecordRow, toRecord } from './task-rows.ts';
 
@@ -26,7 +27,7 @@ const LAST_ATTEMPT = `left join turn_attempt a
   on a.task = e.task and a.ordinal = e.ordinal and a.attempt = e.attempt`;
 const EXECUTIONS = `select ${TURN_COLUMNS}, t.id, t.state, o.tenant, o.principal, o.agent, x.id as context_id
   from execution e`;
-const EXECUTION_FILTER = "(? = '' or o.tenant = ?) order by e.opened_at desc, e.task desc limit ?";
+const EXECUTION_FILTER = `(? = '' or o.tenant = ?) order by e.opened_at desc, e.task desc ${LIMIT}`;
 const SELECT_DEAD = `${EXECUTIONS} indexed by execution_dead join task t on t.pk = e.task ${RECORD_JOINS} ${LAST_ATTEMPT}
   where e.outcome = 'dead' and e.opened_at <= ${Number.MAX_SAFE_INTEGER} and ${EXECUTION_FILTER}`;
 const SELECT_OPEN = `${EXECUTIONS} indexed by execution_open join task t on t.pk = e.task ${RECORD_JOINS} ${LAST_ATTEMPT}
@@ -34,7 +35,7 @@ const SELECT_OPEN = `${EXECUTIONS} indexed by execution_open join task t on t.pk
 const SELECT_TASKS = `select ${RECORD_COLUMNS} from task t ${RECORD_JOINS}
   where t.pk <= ${Number.MAX_SAFE_INTEGER}
     and (? = '' or o.tenant = ?) and (? = '' or o.principal = ?) and (? = '' or x.id = ?) and (? = '' or t.state = ?)
-  order by t.pk desc limit ?`;
+  order by t.pk desc ${LIMIT}`;
 const SELECT_TENANTS = `with known (id) as (
     select id from tenant union select tenant from owner union select tenant from tenant_pause)
   select k.id, n.status, n.attributes, n.removed_at, p.since,

@@ -4,6 +4,7 @@ import type { PushConfig, PushConfigs } from '../../core/ports/push-configs.ts';
 import type { Owner } from '../../core/principal.ts';
 import type { Connection, Query } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
+import { LIMIT } from './limit.ts';
 import { OWNER_PK, type OwnerValues, ownerValues } from './task-rows.ts';
 
 const SELECT_TASK = `select pk from task where id = ? and owner = ${OWNER_PK}`;
@@ -11,7 +12,7 @@ const COUNT_OTHERS = 'select count(*) as n from push_config where task = ? and i
 const UPSERT_CONFIG = `insert into push_config (task, id, url, secrets, created_at) values (?, ?, ?, ?, ?)
   on conflict (task, id) do update set url = excluded.url, secrets = excluded.secrets`;
 const SELECT_CONFIG = 'select id, url, secrets from push_config where task = ? and id = ?';
-const SELECT_PAGE = 'select id, url, secrets from push_config where task = ? and id > ? order by id limit ?';
+const SELECT_PAGE = `select id, url, secrets from push_config where task = ? and id > ? order by id ${LIMIT}`;
 const DELETE_CONFIG = 'delete from push_config where task = ? and id = ?';
 
 interface ConfigRow {

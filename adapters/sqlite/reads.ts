@@ -6,6 +6,7 @@ import type { ListFilter, ReadOptions, Snapshot, TaskRecord, TaskStore } from '.
 import type { Task, TaskState } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Connection, Query } from './database.ts';
+import { LIMIT } from './limit.ts';
 import {
   OWNER_PK,
   type OwnerValues,
@@ -26,11 +27,11 @@ const SELECT_STATE = `select t.state from task t where t.id = ? and t.owner = ${
 const SELECT_MESSAGES = 'select json from message where task = ? and ordinal > ? order by ordinal';
 const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
   join event e on e.task = t.pk
-  where t.id = ? and t.owner = ${OWNER_PK} and e.sequence > ? order by e.sequence limit ?`;
+  where t.id = ? and t.owner = ${OWNER_PK} and e.sequence > ? order by e.sequence ${LIMIT}`;
 const CONTEXT_PK = `(select pk from context where owner = ${OWNER_PK} and id = ?)`;
-const SELECT_EARLIER = `${KEYS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc limit ?`;
+const SELECT_EARLIER = `${KEYS} where t.context = ${CONTEXT_PK} and t.id <> ? order by t.pk desc ${LIMIT}`;
 const SELECT_DUE = `select id from task
-  where ended = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at limit ?`;
+  where ended = 0 and deadline_at is not null and deadline_at <= ? order by deadline_at ${LIMIT}`;
 
 /*
  * Lists. A filter that is not asked for is always true; with and without a context are two statements, because they are
@@ -40,7 +41,7 @@ const OF_OWNER = `t.owner = ${OWNER_PK}`;
 const IN_CONTEXT = `t.context = ${CONTEXT_PK}`;
 const FILTERED = "t.status_at >= ? and (? = '' or t.state = ?)";
 const BEHIND = 't.status_at <= ? and (t.status_at < ? or t.id < ?)';
-const NEWEST_FIRST = 'order by t.status_at desc, t.id desc limit ?';
+const NEWEST_FIRST = `order by t.status_at desc, t.id desc ${LIMIT}`;
 const SELECT_BY_PK = `${RECORDS} where t.pk = ?`;
 const SUM_MESSAGES = `select coalesce(sum(octet_length(json)), 0) as bytes from message
   where task = ? and ordinal > ?`;

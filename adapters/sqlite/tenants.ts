@@ -4,6 +4,7 @@ import type { Tenant, TenantStatus, Tenants } from '../../core/ports/tenants.ts'
 import type { Connection, Query } from './database.ts';
 import { ERASE_BATCH, type Erasure, eraseInBatches } from './erasure.ts';
 import type { GroupCommit, Transaction } from './group-commit.ts';
+import { LIMIT } from './limit.ts';
 
 const SELECT_TENANT = 'select id, status, attributes, removed_at from tenant where id = ?';
 const UPSERT_TENANT = `insert into tenant (id, status, attributes, removed_at) values (?, ?, ?, ?)
@@ -14,7 +15,7 @@ const DELETE_CREDENTIALS = 'delete from credential where tenant = ?';
 /** An owner goes with its last task. */
 const SELECT_ANY_OWNER = 'select 1 as one from owner where tenant = ? limit 1';
 const SELECT_REMOVED = `select id from tenant n where status = 'removed'
-  and exists (select 1 from owner o where o.tenant = n.id) order by removed_at limit ?`;
+  and exists (select 1 from owner o where o.tenant = n.id) order by removed_at ${LIMIT}`;
 
 interface TenantRow {
   readonly id: string;

@@ -43,6 +43,15 @@ test('statements: none but the named ones scans a table', async (t) => {
   assert.equal(scanning.length, MAY_SCAN.length, 'a statement that may scan no longer does: take it off the list');
 });
 
+test('statements: none is planned anew for each run, as a limit that is a bare parameter makes it', async (t) => {
+  const { sqlite } = await openSqliteSubject(t);
+  assert.deepEqual(
+    sqlite.statements.filter((sql) => /limit\s+\?/.test(sql)),
+    [],
+  );
+  assert(sqlite.statements.filter((sql) => sql.includes('limit (? + 0)')).length > 10);
+});
+
 test('statements: the open turns of a task are found without its past ones', async (t) => {
   const { path, sqlite } = await openSqliteSubject(t);
   const db = new BetterSqlite3(path);
