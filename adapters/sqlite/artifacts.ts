@@ -1,9 +1,10 @@
-import { isText, type Part } from '../../core/message.ts';
+import type { Part } from '../../core/message.ts';
 import type { ArtifactLabels, ArtifactView, ArtifactWrite } from '../../core/ports/task-store.ts';
 import type { Artifact } from '../../core/task.ts';
+import { ARTIFACT_COLUMNS, addPart } from './artifact-json.ts';
+import { present } from './column-values.ts';
 import type { Connection, Query } from './database.ts';
 
-const ARTIFACT_COLUMNS = 'pk, id, name, description, metadata, extensions';
 const SELECT_ARTIFACT = `select ${ARTIFACT_COLUMNS} from artifact where task = ? and id = ?`;
 const SELECT_ARTIFACTS = `select ${ARTIFACT_COLUMNS} from artifact where task = ? order by pk`;
 const INSERT_ARTIFACT = `insert into artifact (task, id, name, description, metadata, extensions)
@@ -14,10 +15,6 @@ const DELETE_ARTIFACT = 'delete from artifact where pk = ?';
 const SELECT_PARTS = 'select joined, json from artifact_part where artifact = ? order by position';
 const SELECT_KEPT_PARTS = `select joined, json from artifact_part
   where artifact = ? and not (turn = ? and attempt < ?) order by position`;
-const SUM_ARTIFACTS = `select
-    coalesce(sum(coalesce(octet_length(a.metadata), 0)
-      + coalesce((select sum(octet_length(p.json)) from artifact_part p where p.artifact = a.pk), 0)), 0) as bytes
-  from artifact a where a.task = ?`;
 const SELECT_ANY_PART = 'select 1 as one from artifact_part where artifact = ? limit 1';
 const INSERT_PART = `insert into artifact_part (artifact, position, turn, attempt, joined, json)
   values (?, coalesce((select max(position) from artifact_part where artifact = ?), 0) + 1, ?, ?, ?, ?)`;
@@ -56,8 +53,6 @@ interface Writer {
 export interface Artifacts {
   /** In the order in which they were first written. */
   read(task: number): readonly Artifact[];
-  /** UTF-8 bytes of their stored JSON. */
-  bytes(task: number): number;
   views(task: number, ids: readonly string[], writer: Writer | undefined): ReadonlyMap<string, ArtifactView>;
   /** Artifacts that hold parts of lost attempts of the writer's turn. */
   lost(task: number, writer: Writer | undefined): ReadonlyMap<string, ArtifactView>;
@@ -68,7 +63,6 @@ export function createArtifacts(connection: Connection): Artifacts {
   type Lost = [artifact: number, turn: number, attempt: number];
   type Labels = [name: string | null, description: string | null, metadata: string | null, extensions: string | null];
   const select: Query<[task: number, id: string], ArtifactRow> = connection.prepare(SELECT_ARTIFACT);
-  const sum: Query<[task: number], { bytes: number }> = connection.prepare(SUM_ARTIFACTS);
   const selectAll: Query<[task: number], ArtifactRow> = connection.prepare(SELECT_ARTIFACTS);
   const insert: Query<[task: number, id: string, ...Labels], unknown> = connection.prepare(INSERT_ARTIFACT);
   const update: Query<[...Labels, pk: number], unknown> = connection.prepare(UPDATE_ARTIFACT);
@@ -136,7 +130,6 @@ export function createArtifacts(connection: Connection): Artifacts {
 
   return {
     read: (task) => selectAll.all(task).map((row) => toArtifact(row, joinParts(selectParts.all(row.pk)))),
-    bytes: (task) => sum.get(task)?.bytes ?? 0,
     views(task, ids, writer) {
       const views = new Map<string, ArtifactView>();
       for (const id of ids) {
@@ -207,8 +200,8 @@ function toArtifact(row: ArtifactRow, parts: readonly Part[]): Artifact {
 
 function toLabels(row: ArtifactRow): ArtifactLabels {
   return {
-    ...(row.name === null ? {} : { name: row.name }),
-    ...(row.description === null ? {} : { description: row.description }),
+    ...present('name', row.name),
+    ...present('description', row.description),
     ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) }),
     ...(row.extensions === null ? {} : { extensions: JSON.parse(row.extensions) }),
   };
@@ -216,15 +209,6 @@ function toLabels(row: ArtifactRow): ArtifactLabels {
 
 function joinParts(rows: readonly PartRow[]): readonly Part[] {
   const parts: Part[] = [];
-  for (const row of rows) {
-    const part = JSON.parse(row.json) as Part;
-    const last = parts.at(-1);
-    // What a joined part continues may be gone with a lost attempt: then it stands alone.
-    if (row.joined === 1 && last && isText(last) && isText(part)) {
-      parts[parts.length - 1] = { ...last, text: last.text + part.text };
-    } else {
-      parts.push(part);
-    }
-  }
+  for (const row of rows) addPart(parts, JSON.parse(row.json) as Part, row.joined === 1);
   return parts;
 }

@@ -1,8 +1,9 @@
-import type { Message } from '../../core/message.ts';
+import type { JsonObject, Message } from '../../core/message.ts';
 import type { AnswerKind, TaskRecord } from '../../core/ports/task-store.ts';
 import type { TenantStatus } from '../../core/ports/tenants.ts';
 import type { Owner } from '../../core/principal.ts';
 import type { TaskStatus } from '../../core/task.ts';
+import type { Unfinished } from './column-values.ts';
 import type { Connection, Query } from './database.ts';
 import type { OpenRow } from './executions.ts';
 
@@ -86,23 +87,24 @@ interface RequestRow {
 }
 
 export function toRecord(row: RecordRow): TaskRecord {
-  return {
+  const record: Unfinished<TaskRecord> = {
     id: row.id,
     owner: { tenant: row.tenant, principal: row.principal, agent: row.agent },
-    ...(row.delegate === null ? {} : { delegate: row.delegate }),
     contextId: row.context_id,
     status: JSON.parse(row.status) as TaskStatus,
-    ...(row.metadata === null ? {} : { metadata: JSON.parse(row.metadata) }),
     reply: row.reply === 1,
     sequence: row.sequence,
     messages: row.messages,
-    ...(row.deadline_at === null ? {} : { deadlineAt: row.deadline_at }),
-    ...(row.parked_ordinal === null || row.parked_hash === null
-      ? {}
-      : { parked: { ordinal: row.parked_ordinal, tokenHash: row.parked_hash } }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+  if (row.delegate !== null) record.delegate = row.delegate;
+  if (row.metadata !== null) record.metadata = JSON.parse(row.metadata) as JsonObject;
+  if (row.deadline_at !== null) record.deadlineAt = row.deadline_at;
+  if (row.parked_ordinal !== null && row.parked_hash !== null) {
+    record.parked = { ordinal: row.parked_ordinal, tokenHash: row.parked_hash };
+  }
+  return record;
 }
 
 function toHeld(row: HeldRow, now: number): Held {
@@ -118,6 +120,11 @@ function toHeld(row: HeldRow, now: number): Held {
 
 export function parseMessage(json: string): Message {
   return JSON.parse(json) as Message;
+}
+
+/** The inside of a JSON array. */
+export function parseMessages(json: string | null): readonly Message[] {
+  return json === null ? [] : (JSON.parse(`[${json}]`) as readonly Message[]);
 }
 
 interface RequestKey {

@@ -56,6 +56,40 @@ export function artifactsContract(label: string, open: SubjectFactory): void {
     ]);
   });
 
+  test(`${label} artifacts: read whole however large they are, labels and order among it`, async (t) => {
+    const subject = await open(t);
+    for (const [id, size] of [
+      ['small', 10],
+      ['large', 50_000],
+    ] as const) {
+      await accept(subject, { id });
+      const { fence } = await claimOne(subject);
+      const text = '"é\\ '.repeat(size / 5);
+      await put(subject, fence, {
+        artifactId: 'z',
+        parts: [{ part: { text }, joined: false }],
+        extensions: ['urn:"x"'],
+      });
+      await put(subject, fence, {
+        ...{ artifactId: 'a "quoted" [id]', name: 'na\\me, "é"', description: '', metadata: { n: [1, null, '"'] } },
+        parts: [
+          { part: { text }, joined: false },
+          { part: { text: '|' }, joined: true },
+          { part: { data: { joined: 1 } }, joined: false },
+        ],
+      });
+      await put(subject, fence, { artifactId: 'none', parts: [] });
+      assert.deepEqual(await artifactsOf(subject, id), [
+        { artifactId: 'z', parts: [{ text }], extensions: ['urn:"x"'] },
+        {
+          ...{ artifactId: 'a "quoted" [id]', name: 'na\\me, "é"', description: '', metadata: { n: [1, null, '"'] } },
+          parts: [{ text: `${text}|` }, { data: { joined: 1 } }],
+        },
+        { artifactId: 'none', parts: [] },
+      ]);
+    }
+  });
+
   test(`${label} artifacts: in the order of their first chunk, whatever is written later`, async (t) => {
     const subject = await open(t);
     await accept(subject, { id: 't1' });

@@ -170,6 +170,18 @@ export function listContract(label: string, open: SubjectFactory): void {
     assert.deepEqual(await page(3_000, { historyLength: 0, artifacts: true }), ['t4', 't3', 't2']);
   });
 
+  test(`${label} list: tasks with long histories and many events fill a page as others do`, async (t) => {
+    const subject = await open(t);
+    const messages = Array.from({ length: 1_500 }, (_, n) => message(`${n + 1}`));
+    for (const id of ['t1', 't2', 't3', 't4']) await accept(subject, { id, change: { messages } });
+    const page = await subject.store.list(ALICE, { filter: {}, limit: 3, artifacts: true, maxBytes: 1_000_000 });
+    assert.deepEqual(
+      page.snapshots.map(({ task }) => [task.id, task.history]),
+      ['t4', 't3', 't2'].map((id) => [id, messages]),
+    );
+    assert.equal(page.more, true);
+  });
+
   test(`${label} earlier: the context's other tasks, newest first, with history and without artifacts`, async (t) => {
     const subject = await open(t);
     for (const id of ['t1', 't2', 't3', 't4']) {

@@ -21,6 +21,9 @@ const MAY_SCAN = [
   /^with recursive worker \(id\) as/,
   // An operator: tenants and owners, and what the indices say of their tasks.
   /^with known \(id\) as/,
+  // A list: the tasks of its page, by their keys, and what they take.
+  /as artifacts from json_each\(\?\) k cross join task t/,
+  /^select t\.pk,\s+coalesce.* end as bytes\s+from json_each\(\?\) k cross join task t/s,
   // An operator erases a person: one row for each user with tasks.
   /^select tenant from owner where principal = \?/,
 ];
@@ -36,7 +39,8 @@ test('statements: none but the named ones scans a table', async (t) => {
   const scanning = explained.filter((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null);
     const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values);
-    return plan.some(({ detail }) => /^SCAN/.test(detail));
+    // What a subquery has put in order is no table.
+    return plan.some(({ detail }) => /^SCAN (?!\(subquery|ordered$)/.test(detail));
   });
   const unexpected = scanning.filter((sql) => !MAY_SCAN.some((allowed) => allowed.test(sql)));
   assert.deepEqual(unexpected, []);
