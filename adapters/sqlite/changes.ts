@@ -3,6 +3,7 @@ import type { Change, NewTask, TaskRecord } from '../../core/ports/task-store.ts
 import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
+import type { Unfinished } from './column-values.ts';
 import type { Connection, Query } from './database.ts';
 import type { Executions, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
@@ -45,11 +46,15 @@ type UpdateTask = [
   ...[status: string, metadata: string | null, pk: number],
 ];
 
+const NONE: readonly never[] = [];
+
 interface Creation {
   readonly owner: Owner;
   readonly task: NewTask;
   readonly exclusive: boolean;
   readonly change: Change;
+  /** Its key, when the transaction knows it. */
+  readonly ownerPk?: number | undefined;
   /** The context was made for this task, so there is none to look for. */
   readonly ownContext?: boolean;
 }
@@ -88,10 +93,9 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     const { owner, task, change } = creation;
     if (!change.status) throw broken('a new task has no status');
     if (!change.events?.length) throw broken('a new task has no event');
-    const blank: TaskRecord = {
+    const blank: Unfinished<TaskRecord> = {
       id: task.id,
       owner,
-      ...(task.delegate === undefined ? {} : { delegate: task.delegate }),
       contextId: task.contextId,
       status: change.status,
       reply: false,
@@ -100,18 +104,33 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       createdAt: tx.now,
       updatedAt: tx.now,
     };
+    if (task.delegate !== undefined) blank.delegate = task.delegate;
     const record = changed(blank, change, tx.now);
-    const ownerPk = selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
+    const ownerPk =
+      creation.ownerPk ?? selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
     const known = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
     const contextPk = known?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
+    const { status, parked } = record;
     const pk = insertTask.insert(
-      ...[record.id, ownerPk, contextPk, record.delegate ?? null],
-      ...[creation.exclusive ? 1 : 0, record.status.state, record.sequence, record.messages],
-      ...[statusAt(record.status), record.deadlineAt ?? null],
-      ...[record.parked?.ordinal ?? null, record.parked?.tokenHash ?? null, record.reply ? 1 : 0],
-      ...[record.createdAt, record.updatedAt, JSON.stringify(record.status), json(record.metadata)],
+      record.id,
+      ownerPk,
+      contextPk,
+      record.delegate ?? null,
+      creation.exclusive ? 1 : 0,
+      status.state,
+      record.sequence,
+      record.messages,
+      statusAt(status),
+      record.deadlineAt ?? null,
+      parked?.ordinal ?? null,
+      parked?.tokenHash ?? null,
+      record.reply ? 1 : 0,
+      record.createdAt,
+      record.updatedAt,
+      JSON.stringify(status),
+      json(record.metadata),
     );
-    const held: Held = { pk, record, tenant: 'active', credentialHash: undefined, hasCredential: true };
+    const held: Held = { pk, owner: ownerPk, record, tenant: 'active', credentialHash: undefined, hasCredential: true };
     writeChildren(held, { before: blank, change }, tx);
     return held;
   }
@@ -124,10 +143,20 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     }
     const record = changed(before, change, tx.now);
     if (changesSnapshot(change)) {
+      const { status, parked } = record;
       updateTask.run(
-        ...[record.status.state, record.sequence, record.messages, statusAt(record.status), record.deadlineAt ?? null],
-        ...[record.parked?.ordinal ?? null, record.parked?.tokenHash ?? null, record.reply ? 1 : 0, record.updatedAt],
-        ...[JSON.stringify(record.status), json(record.metadata), held.pk],
+        status.state,
+        record.sequence,
+        record.messages,
+        statusAt(status),
+        record.deadlineAt ?? null,
+        parked?.ordinal ?? null,
+        parked?.tokenHash ?? null,
+        record.reply ? 1 : 0,
+        record.updatedAt,
+        JSON.stringify(status),
+        json(record.metadata),
+        held.pk,
       );
     } else {
       advanceTask.run(record.sequence, record.messages, record.updatedAt, held.pk);
@@ -146,31 +175,31 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
   ): void {
     const { pk, record } = held;
     let { messages, sequence } = before;
-    for (const message of change.messages ?? []) {
+    const { events = NONE, executions: writes = NONE } = change;
+    for (const message of change.messages ?? NONE) {
       messages += 1;
       insertMessage.run(pk, messages, JSON.stringify(message));
     }
-    checkEnd(change.events ?? [], record.status.state);
-    const events: StoredEvent[] = [];
-    for (const body of change.events ?? []) {
+    checkEnd(events, record.status.state);
+    const written: StoredEvent[] = [];
+    for (const body of events) {
       sequence += 1;
       insertEvent.run(pk, sequence, tx.now, JSON.stringify(body));
-      events.push({ sequence, body, at: tx.now });
+      written.push({ sequence, body, at: tx.now });
     }
-    for (const artifact of change.artifacts ?? []) artifacts.write(pk, artifact);
-    for (const execution of change.executions ?? []) {
-      executions.write({ pk, owner: record.owner }, execution, tx.now);
-    }
+    for (const artifact of change.artifacts ?? NONE) artifacts.write(pk, artifact);
+    for (const write of writes) executions.write({ pk, owner: record.owner }, write, tx.now);
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
     if (ended) end(held, change);
     if (events.length > 0) {
-      tx.notify(`task:${record.id}`, { first: before.sequence + 1, last: sequence, events, reply: record.reply });
+      const told = { first: before.sequence + 1, last: sequence, events: written, reply: record.reply };
+      tx.notify(`task:${record.id}`, told);
     }
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.
-    if (change.executions?.length && !ended) tx.notify('work');
+    if (writes.length > 0 && !ended) tx.notify('work');
   }
 
   function end(held: Held, change: Change): void {
@@ -184,7 +213,9 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
 }
 
 /** How many turns are open after it: what a write closes was open, or it would have been refused. */
-function openAfter(open: readonly OpenRow[], { executions = [] }: Change): number {
+function openAfter(open: readonly OpenRow[], { executions = NONE }: Change): number {
+  const [only] = executions;
+  if (only && executions.length === 1 && open.length === 1 && 'close' in only) return 0;
   const ordinals = new Set(open.map(({ ordinal }) => ordinal));
   for (const write of executions) {
     if ('close' in write) ordinals.delete(write.close);
@@ -194,21 +225,25 @@ function openAfter(open: readonly OpenRow[], { executions = [] }: Change): numbe
 }
 
 function changed(before: TaskRecord, change: Change, now: number): TaskRecord {
-  const { deadlineAt: oldDeadline, parked: oldParked, metadata: oldMetadata, ...rest } = before;
-  const deadlineAt = change.deadlineAt === undefined ? oldDeadline : (change.deadlineAt ?? undefined);
-  const parked = change.parked === undefined ? oldParked : (change.parked ?? undefined);
-  const metadata = change.metadata ?? oldMetadata;
-  return {
-    ...rest,
+  const record: Unfinished<TaskRecord> = {
+    id: before.id,
+    owner: before.owner,
+    contextId: before.contextId,
     status: change.status ?? before.status,
-    ...(metadata === undefined ? {} : { metadata }),
     reply: change.reply ?? before.reply,
     sequence: before.sequence + (change.events?.length ?? 0),
     messages: before.messages + (change.messages?.length ?? 0),
-    ...(deadlineAt === undefined ? {} : { deadlineAt }),
-    ...(parked === undefined ? {} : { parked }),
+    createdAt: before.createdAt,
     updatedAt: now,
   };
+  const deadlineAt = change.deadlineAt === undefined ? before.deadlineAt : change.deadlineAt;
+  const parked = change.parked === undefined ? before.parked : change.parked;
+  const metadata = change.metadata ?? before.metadata;
+  if (before.delegate !== undefined) record.delegate = before.delegate;
+  if (metadata !== undefined) record.metadata = metadata;
+  if (deadlineAt !== undefined && deadlineAt !== null) record.deadlineAt = deadlineAt;
+  if (parked) record.parked = parked;
+  return record;
 }
 
 function changesSnapshot(change: Change): boolean {
@@ -224,12 +259,12 @@ function changesSnapshot(change: Change): boolean {
 /** Streams and pushes end at the event that ends the task: there is one, it is the last, and it says what the row says. */
 function checkEnd(events: readonly EventBody[], state: TaskState): void {
   if (isTerminal(state) && events.length === 0) throw broken('a task ends without an event');
-  for (const [index, event] of events.entries()) {
+  events.forEach((event, index) => {
     const shown = stateOf(event);
-    if (!shown || !isTerminal(shown)) continue;
+    if (!shown || !isTerminal(shown)) return;
     if (index < events.length - 1) throw broken('an event follows the end of its task');
     if (shown !== state) throw broken('an event says that its task has ended, its status does not');
-  }
+  });
 }
 
 function stateOf(event: EventBody): TaskState | undefined {

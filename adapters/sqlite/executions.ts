@@ -1,4 +1,3 @@
-import type { Message } from '../../core/message.ts';
 import {
   type ExecutionRecord,
   type ExecutionWrite,
@@ -28,14 +27,17 @@ const SUM_TAKEN = `select coalesce(sum(octet_length(m.json)), 0) as bytes from e
 const SELECT_TAKEN = `select e.ordinal, m.json from execution e
   join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.task = ? and e.taken_by = ? order by e.ordinal`;
-const SELECT_MESSAGE = 'select json from message where task = ? and ordinal = ?';
-/** How far ahead of its time a turn of that task is put: see HELD_MS. */
-const HELD = `coalesce((select ${HELD_MS} from task t join owner w on w.pk = t.owner
-  join tenant_pause p on p.tenant = w.tenant where t.pk = ?), 0)`;
+/** How far ahead of its time a turn of that tenant is put: see HELD_MS. */
+const HELD = `coalesce((select ${HELD_MS} from tenant_pause where tenant = ?), 0)`;
 const INSERT_EXECUTION = `insert into execution
   (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace, lane)
   values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
-const CLOSE_EXECUTION = `update execution
+/*
+ * `or fail`, here and for the lease: what fires triggers is otherwise prepared to be undone alone, and copies aside each
+ * page that it changes, a tenth of what it costs. Only the triggers come after the first write, and what they count can be
+ * refused by nothing; a fault of the file ends the whole transaction either way.
+ */
+const CLOSE_EXECUTION = `update or fail execution
   set outcome = ?, lease_owner = null, lost = 0, taken_by = ?, error = ?, ended_at = ?
   where task = ? and ordinal = ? and outcome = 'open'`;
 const REQUEUE_EXECUTION = `update execution
@@ -43,7 +45,7 @@ const REQUEUE_EXECUTION = `update execution
     claimable_at = ? + ${HELD}
   where task = ? and ordinal = ?`;
 
-const LEASE_EXECUTION = `update execution set attempt = attempt + 1, lease_owner = ?, lost = 0, claimable_at = ?
+const LEASE_EXECUTION = `update or fail execution set attempt = attempt + 1, lease_owner = ?, lost = 0, claimable_at = ?
   where task = ? and ordinal = ?`;
 const INSERT_ATTEMPT = `insert into turn_attempt (task, ordinal, attempt, claimed_at, worker)
   values (?, ?, ?, ?, ?)`;
@@ -75,6 +77,10 @@ export interface ClaimableRow extends OpenRow {
   readonly task: number;
   readonly lost: number;
   readonly trace: string | null;
+  /** What its message takes; 0 without one, which the claim then finds out. */
+  readonly bytes: number;
+  /** 1: later turns of the task are open, too. */
+  readonly more: number;
 }
 
 interface PendingRow {
@@ -103,7 +109,6 @@ export interface Executions {
   /** What the messages of the open turns take. */
   openBytes(task: number): number;
   taken(task: number, by: number): readonly PendingMessage[];
-  message(task: number, ordinal: number): Message;
   write(task: { readonly pk: number; readonly owner: Owner }, write: ExecutionWrite, now: number): void;
   /** What the messages take that another turn's inbox handed over. */
   takenBytes(task: number, by: number): number;
@@ -123,10 +128,9 @@ export function createExecutions(connection: Connection): Executions {
   const sumOpen: Query<[task: number], { bytes: number }> = connection.prepare(SUM_OPEN);
   const sumTaken: Query<[task: number, by: number], { bytes: number }> = connection.prepare(SUM_TAKEN);
   const selectTaken: Query<[task: number, by: number], PendingRow> = connection.prepare(SELECT_TAKEN);
-  const selectMessage: Query<[task: number, ordinal: number], { json: string }> = connection.prepare(SELECT_MESSAGE);
   const insert: Query<
     [
-      ...[task: number, ordinal: number, agent: string, claimableAt: number, again: number],
+      ...[task: number, ordinal: number, agent: string, claimableAt: number, paused: string],
       ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
     ],
     unknown
@@ -135,7 +139,7 @@ export function createExecutions(connection: Connection): Executions {
     [outcome: string, takenBy: number | null, error: string | null, endedAt: number, task: number, ordinal: number],
     unknown
   > = connection.prepare(CLOSE_EXECUTION);
-  const requeue: Query<[claimableAt: number, again: number, task: number, ordinal: number], unknown> =
+  const requeue: Query<[claimableAt: number, paused: string, task: number, ordinal: number], unknown> =
     connection.prepare(REQUEUE_EXECUTION);
   const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> =
     connection.prepare(LEASE_EXECUTION);
@@ -156,17 +160,12 @@ export function createExecutions(connection: Connection): Executions {
     pending: (task, turn, after = 0) => selectPending.all(task, turn, after).map(toPending),
     openBytes: (task) => sumOpen.get(task)?.bytes ?? 0,
     taken: (task, by) => selectTaken.all(task, by).map(toPending),
-    message(task, ordinal) {
-      const row = selectMessage.get(task, ordinal);
-      if (!row) throw broken(`turn ${ordinal} has no message`);
-      return parseMessage(row.json);
-    },
     write(task, write, now) {
+      const { tenant, agent } = task.owner;
       if ('open' in write) {
-        const { tenant, agent } = task.owner;
-        insert.run(task.pk, write.open, agent, now, task.pk, now, write.trace ?? null, tenant, agent);
+        insert.run(task.pk, write.open, agent, now, tenant, now, write.trace ?? null, tenant, agent);
       } else if ('requeue' in write) {
-        const changed = requeue.run(now + (write.delayMs ?? 0), task.pk, task.pk, write.requeue);
+        const changed = requeue.run(now + (write.delayMs ?? 0), tenant, task.pk, write.requeue);
         if (changed === 0) throw broken(`turn ${write.requeue} has no execution to requeue`);
       } else {
         const { close: ordinal, outcome, takenBy, error } = write;
@@ -178,10 +177,11 @@ export function createExecutions(connection: Connection): Executions {
     get longestLeaseMs() {
       return longestLeaseMs;
     },
-    lease({ task, ordinal, attempt }, { worker, until }, now) {
+    lease({ task, ordinal, attempt, more }, { worker, until }, now) {
       longestLeaseMs = Math.max(longestLeaseMs, until - now);
       leaseOne.run(worker, until, task, ordinal);
       insertAttempt.run(task, ordinal, attempt + 1, now, worker);
+      if (more === 0) return [{ ordinal, attempt: attempt + 1, lease_owner: worker }];
       const open = selectOpen.all(task);
       const others = open.some((row) => row.ordinal !== ordinal && row.lease_owner !== null);
       if (!others) return open;

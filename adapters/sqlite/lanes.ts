@@ -40,9 +40,12 @@ const SELECT_LOST = `with recursive worker (id) as (
  * `not exists` lets only the oldest open turn of a task through and the second keeps a task with a live lease to its one
  * worker.
  */
-const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace
+const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.lost, e.trace,
+    coalesce(octet_length(m.json), 0) as bytes, exists (select 1 from execution o indexed by execution_open
+      where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal) as more
   from execution e indexed by execution_lane
   join task t on t.pk = e.task
+  left join message m on m.task = e.task and m.ordinal = e.ordinal
   where e.lane = ? and e.outcome = 'open' and e.claimable_at <= ?
     and t.ended = 0
     and not exists (
@@ -54,10 +57,6 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
   order by e.claimable_at, e.task ${LIMIT}`;
 const SELECT_ALL = "select pk, served from lane where agent = ? and tenant = ''";
 const SERVE = 'update lane set served = ? where pk = ?';
-/** Two looks at one index: `in (?, '')` would fill a temporary table first. */
-const SELECT_QUEUED = `select
-    coalesce((select waiting from lane where agent = ? and tenant = ?), 0) as tenant, waiting as everybody
-  from lane where agent = ? and tenant = ''`;
 
 interface LaneRow {
   readonly pk: number;
@@ -82,8 +81,6 @@ export interface Lanes {
    * none: undefined when none is left, or when `takes` refused the next one, which keeps its place.
    */
   claim(request: ClaimRequest, now: number, takes: (row: ClaimableRow) => boolean): () => ClaimableRow | undefined;
-  /** Turns that wait: those of the tenant, and all of the agent. */
-  queued(tenant: string, agent: string): { readonly tenant: number; readonly everybody: number };
 }
 
 type LaneKey = Pick<Lane, 'running' | 'served' | 'pk'>;
@@ -104,14 +101,14 @@ export function createLanes(connection: Connection): Lanes {
     connection.prepare(SELECT_CLAIMABLE);
   const selectAll: Query<[agent: string], { pk: number; served: number }> = connection.prepare(SELECT_ALL);
   const serve: Query<[served: number, pk: number], unknown> = connection.prepare(SERVE);
-  const selectQueued: Query<[agent: string, tenant: string, again: string], { tenant: number; everybody: number }> =
-    connection.prepare(SELECT_QUEUED);
 
   const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, takes) => {
     /** Every lane that was read; the dry and the full ones leave `lanes` and stay here. */
     const seen = new Set<number>();
     const lanes = new Map<number, Lane>();
     const held = new Map(perTenant?.running);
+    /** What was taken last of each lane. */
+    const served = new Map<number, number>();
     let left = limit;
     let all: { pk: number; served: number } | undefined;
     /** Lanes behind this one have not been read; undefined: all have. */
@@ -157,9 +154,9 @@ export function createLanes(connection: Connection): Lanes {
         left -= 1;
         all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served };
         all.served += 1;
-        serve.run(all.served, lane.pk);
         lane.running += 1;
         lane.served = all.served;
+        served.set(lane.pk, lane.served);
         held.set(lane.tenant, (held.get(lane.tenant) ?? 0) + 1);
         return row;
       }
@@ -169,14 +166,15 @@ export function createLanes(connection: Connection): Lanes {
     for (const row of selectLost.all(now, agent)) add(row);
     return () => {
       const row = next();
-      // Where the next claim goes on counting: once, whatever this one took.
-      if (!row && all) serve.run(all.served, all.pk);
+      if (!row && all) {
+        // Where the next claim goes on counting.
+        served.set(all.pk, all.served);
+        // Once for each lane, however much of it was taken: a lane that is read on has not been served by this claim.
+        for (const [pk, last] of served) serve.run(last, pk);
+      }
       return row;
     };
   };
 
-  return {
-    claim,
-    queued: (tenant, agent) => selectQueued.get(agent, tenant, agent) ?? { tenant: 0, everybody: 0 },
-  };
+  return { claim };
 }

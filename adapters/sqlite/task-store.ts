@@ -16,6 +16,7 @@ import type {
 import { isTerminal } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Changes } from './changes.ts';
+import type { Unfinished } from './column-values.ts';
 import { createCredentials } from './credentials.ts';
 import type { Connection, Query } from './database.ts';
 import { type Erasure, eraseInBatches } from './erasure.ts';
@@ -26,17 +27,17 @@ import type { Lanes } from './lanes.ts';
 import type { PushConfigRows } from './push-configs.ts';
 import { createReads } from './reads.ts';
 import { createSteps, type StepKey } from './steps.ts';
-import type { Held, TaskRows } from './task-rows.ts';
+import type { Arrival, Held, TaskRows } from './task-rows.ts';
 
 const UPSERT_REQUEST = `insert into request (owner, context_id, message_id, fingerprint, task, sequence, answer)
-  select t.owner, ?, ?, ?, t.pk, ?, ? from task t where t.pk = ?
+  values (?, ?, ?, ?, ?, ?, ?)
   on conflict (owner, context_id, message_id) do update
   set fingerprint = excluded.fingerprint, task = excluded.task, sequence = excluded.sequence, answer = excluded.answer`;
 const WRITE_PROBE = 'insert into probe (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
 
 type RequestValues = [
-  ...[contextId: string, messageId: string, fingerprint: string],
-  ...[sequence: number, answer: string, task: number],
+  ...[owner: number, contextId: string, messageId: string, fingerprint: string],
+  ...[task: number, sequence: number, answer: string],
 ];
 
 interface TaskStoreOptions {
@@ -69,68 +70,75 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   const writeProbe: Query<[now: number], unknown> = connection.prepare(WRITE_PROBE);
 
   function viewOf(held: Held, open: readonly OpenRow[], options: ViewOptions & { readonly now: number }): TaskView {
-    return {
+    const view: Unfinished<TaskView> = {
       now: options.now,
       record: held.record,
       open: open.map(toExecution),
       artifacts: artifacts.views(held.pk, options.artifactIds ?? [], options.fence),
       lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : new Map(),
-      ...(held.credentialHash === undefined ? {} : { credentialHash: held.credentialHash }),
     };
+    if (held.credentialHash !== undefined) view.credentialHash = held.credentialHash;
+    return view;
   }
 
-  function acceptView(request: AcceptRequest, now: number): AcceptView {
-    const { owner, key, contextId } = request;
-    const view = (held: Held): TaskView => ({
-      ...viewOf(held, executions.open(held.pk), { now }),
+  function openOf(held: Held): readonly OpenRow[] {
+    return held.open ?? executions.open(held.pk);
+  }
+
+  function acceptView(request: AcceptRequest, arrival: Arrival, now: number): AcceptView {
+    const { owner, contextId } = request;
+    const within = (held: Held): TaskView => ({
+      ...viewOf(held, openOf(held), { now }),
       volume: { inbox: executions.openBytes(held.pk), history: tasks.historyBytes(held.pk) },
     });
-    const row = key && tasks.request(owner, key);
+    const row = arrival.request;
     const repeated = row && tasks.byPk(row.task, now);
     const named = request.taskId === undefined ? undefined : tasks.owned(owner, request.taskId, now);
     const active = contextId === undefined ? undefined : tasks.active(owner, contextId, now);
-    return {
+    const view: Unfinished<AcceptView> = {
       now,
-      tenant: tasks.tenantStatus(owner.tenant),
+      tenant: arrival.tenant,
       // A repeat needs no place.
-      queued: repeated ? { tenant: 0, everybody: 0 } : lanes.queued(owner.tenant, owner.agent),
-      ...(row && repeated
-        ? {
-            repeat: {
-              fingerprint: row.fingerprint,
-              taskId: repeated.record.id,
-              sequence: row.sequence,
-              answer: row.answer,
-              record: repeated.record,
-            },
-          }
-        : {}),
-      ...(named ? { task: view(named) } : {}),
-      ...(active ? { active: view(active) } : {}),
+      queued: repeated ? { tenant: 0, everybody: 0 } : arrival.queued,
     };
+    if (repeated) {
+      const { record } = repeated;
+      view.repeat = {
+        fingerprint: row.fingerprint,
+        taskId: record.id,
+        sequence: row.sequence,
+        answer: row.answer,
+        record,
+      };
+    }
+    if (named) view.task = within(named);
+    if (active) view.active = within(active);
+    return view;
   }
 
   function accept(request: AcceptRequest, decide: (view: AcceptView) => AcceptDecision, tx: Transaction): Accepted {
     const { owner, key, credential, pushConfig } = request;
-    const view = acceptView(request, tx.now);
+    const arrival = tasks.arrival(owner, key);
+    const view = acceptView(request, arrival, tx.now);
     const decision = decide(view);
     if (decision.kind === 'repeat') {
       if (!view.repeat?.record) throw broken('no first request to repeat');
       const { record, sequence, answer } = view.repeat;
-      const row = pushConfig && key && tasks.request(owner, key);
-      if (row) pushConfigs.keep(row.task, pushConfig, tx.now);
+      const row = arrival.request;
+      if (row && pushConfig) pushConfigs.keep(row.task, pushConfig, tx.now);
       return { kind: 'repeat', record, sequence, answer };
     }
     const held =
       decision.kind === 'create'
-        ? changes.create({ owner, ...decision, ownContext: request.contextId === undefined }, tx)
+        ? changes.create(
+            { ...decision, owner, ownerPk: arrival.owner, ownContext: request.contextId === undefined },
+            tx,
+          )
         : changes.apply(toContinue(request, decision.taskId, tx.now), decision.change, tx);
     const { record } = held;
     if (key) {
-      upsertRequest.run(
-        ...[key.contextId, key.messageId, key.fingerprint],
-        ...[record.sequence, decision.answer, held.pk],
-      );
+      const { contextId, messageId, fingerprint } = key;
+      upsertRequest.run(held.owner, contextId, messageId, fingerprint, held.pk, record.sequence, decision.answer);
     }
     if (credential) credentials.keep(owner, credential, tx.now);
     if (pushConfig) pushConfigs.keep(held.pk, pushConfig, tx.now);
@@ -145,7 +153,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
   function fenced(fence: Fence, now: number): { readonly held: Held; readonly open: readonly OpenRow[] } {
     const held = tasks.byId(fence.taskId, now);
-    const open = held ? executions.open(held.pk) : [];
+    const open = held ? openOf(held) : [];
     if (!held || held.tenant === 'removed' || isTerminal(held.record.status.state) || !holdsLease(open, fence)) {
       throw new DomainError('LEASE_LOST', 'The lease of this turn is lost');
     }
@@ -158,16 +166,16 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     if (fence && owner === undefined) return fenced(fence, now);
     const held = owner ? tasks.owned(owner, taskId, now) : tasks.byId(taskId, now);
     if (!held) throw taskNotFound();
-    return fence ? fenced(fence, now) : { held, open: executions.open(held.pk) };
+    return fence ? fenced(fence, now) : { held, open: openOf(held) };
   }
 
   function claimOne(row: ClaimableRow, lease: { readonly worker: string; readonly until: number }, tx: Transaction) {
     const open = executions.lease(row, lease, tx.now);
-    const held = tasks.byPk(row.task, tx.now);
-    if (!held) throw broken('an execution has no task');
+    const turn = tasks.turn(row.task, row.ordinal, tx.now);
+    if (!turn) throw broken('an execution has no task');
     const attempt = row.attempt + 1;
     const execution: ExecutionRecord = { ordinal: row.ordinal, attempt, leased: true };
-    return { held, open, attempt, execution };
+    return { ...turn, open, attempt, execution };
   }
 
   function stepKey(fence: Fence, key: string, now: number): StepKey {
@@ -200,14 +208,14 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const next = lanes.claim(request, tx.now, (row) => {
           // Nothing was taken for a turn that never ran.
           const taken = row.attempt > 0 ? executions.takenBytes(row.task, row.ordinal) : 0;
-          bytes += executions.openBytes(row.task) + taken;
+          bytes += (row.more === 0 ? row.bytes : executions.openBytes(row.task)) + taken;
           const fits = bytes <= LIMITS.claimBytes || claimed.length === 0;
           // Or what is left would wait for the next poll.
           if (!fits) tx.notify('work');
           return fits;
         });
         for (let row = next(); row; row = next()) {
-          const { held, open, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
+          const { held, open, message, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
           const change = begin(viewOf(held, open, { now: tx.now }), execution);
           const turn = { ordinal: row.ordinal, attempt, ...(row.trace === null ? {} : { trace: row.trace }) };
           const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ ...transition, turn }) };
@@ -215,18 +223,17 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
           if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;
           const alone = open.length === 1 && !change?.executions;
-          claimed.push({
+          // Nothing was taken for a turn that never ran.
+          const taken = row.attempt > 0 ? executions.taken(row.task, row.ordinal) : [];
+          const one: Unfinished<Claimed> = {
             fence,
             record,
-            message: executions.message(row.task, row.ordinal),
+            message,
             lost: row.lease_owner !== null || row.lost === 1,
-            pending: [
-              // Nothing was taken for a turn that never ran.
-              ...(row.attempt > 0 ? executions.taken(row.task, row.ordinal) : []),
-              ...(alone ? [] : executions.pending(row.task, row.ordinal)),
-            ],
-            ...(row.trace === null ? {} : { trace: row.trace }),
-          });
+            pending: alone ? taken : [...taken, ...executions.pending(row.task, row.ordinal)],
+          };
+          if (row.trace !== null) one.trace = row.trace;
+          claimed.push(one);
         }
         return claimed;
       }, begin.moved),
@@ -252,7 +259,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const current = credentials.find(subject, tx.now);
         if (!current) return { stored, resumed };
         for (const held of tasks.parked(subject, current.hash, tx.now)) {
-          const change = resume(viewOf(held, executions.open(held.pk), { now: tx.now }));
+          const change = resume(viewOf(held, openOf(held), { now: tx.now }));
           if (!change) continue;
           changes.apply(held, change, tx);
           resumed.push(held.record.id);

@@ -34,11 +34,11 @@ export interface UpkeepRow {
 }
 
 const ACCEPTED = /^insert into request/;
-const CLAIMED = /^update execution set attempt = attempt \+ 1/;
+const CLAIMED = /^update or fail execution set attempt = attempt \+ 1/;
 const STEP_STARTED = /^insert into step \(task, ordinal, key, attempt, started_at\) values/;
 const STEP_FINISHED = /^insert into step \(task, ordinal, key, attempt, started_at, finished_at, result\)/;
 const CHUNK = /^insert into artifact_part/;
-const EXECUTION_CLOSED = /^update execution\s+set outcome/;
+const EXECUTION_CLOSED = /^update (or fail )?execution\s+set outcome/;
 const PURGED = /^delete from task where pk/;
 const TENANT_REMOVED = /^insert into tenant .* removed /s;
 const AUDITED = /^insert into audit/;

@@ -77,13 +77,13 @@ describe('calls', () => {
   test('counts: a message that is accepted and left to somebody else', async (t) => {
     const { core, client } = await serviceOf(t, true);
     await client.start('first');
-    assert.deepEqual(await costOfCall(core, () => client.start('second')), { statements: 13, rows: 6, commits: 1 });
+    assert.deepEqual(await costOfCall(core, () => client.start('second')), { statements: 10, rows: 6, commits: 1 });
   });
 
   test('counts: a message, from its acceptance over its turn to its answer', async (t) => {
     const { core, client } = await serviceOf(t);
     await client.send('first');
-    assert.deepEqual(await costOfCall(core, () => client.send('second')), { statements: 40, rows: 15, commits: 3 });
+    assert.deepEqual(await costOfCall(core, () => client.send('second')), { statements: 31, rows: 15, commits: 3 });
   });
 
   test('counts: a stream of the same', async (t) => {
@@ -93,14 +93,14 @@ describe('calls', () => {
       for await (const _ of await client.stream('second')) {
       }
     };
-    assert.deepEqual(await costOfCall(core, drain), { statements: 37, rows: 15, commits: 3 });
+    assert.deepEqual(await costOfCall(core, drain), { statements: 30, rows: 15, commits: 3 });
   });
 
   test('counts: a repeat', async (t) => {
     const { core, client } = await serviceOf(t);
     const { id } = await client.send('first', { messageId: 'm' });
     const again = async () => assert.equal((await client.send('first', { messageId: 'm' })).id, id);
-    assert.deepEqual(await costOfCall(core, again), { statements: 6, rows: 0, commits: 1 });
+    assert.deepEqual(await costOfCall(core, again), { statements: 5, rows: 0, commits: 1 });
   });
 
   test('counts: GetTask, whatever there is beside that task', async (t) => {
@@ -141,9 +141,9 @@ describe('turns', () => {
     const subject = await openSqliteSubject(t);
     assert.deepEqual(await costIn(subject, () => claim(subject)), { statements: 4, rows: 0, commits: 1 });
     await accept(subject, { id: 't1' });
-    assert.deepEqual(await costIn(subject, () => claim(subject)), { statements: 15, rows: 4, commits: 1 });
+    assert.deepEqual(await costIn(subject, () => claim(subject)), { statements: 12, rows: 4, commits: 1 });
     await times(10, (n) => accept(subject, { id: `more-${n}` }));
-    assert.deepEqual(await costIn(subject, () => claim(subject)), { statements: 77, rows: 31, commits: 1 });
+    assert.deepEqual(await costIn(subject, () => claim(subject)), { statements: 38, rows: 22, commits: 1 });
   });
 
   test('counts: a heartbeat, by the leases that it extends', async (t) => {
@@ -168,12 +168,12 @@ describe('turns', () => {
       for (let n = 0; n < 100; n += 1) await append();
       return logBytes() - before;
     }
-    assert.deepEqual(await costIn(subject, append), { statements: 10, rows: 5, commits: 1 });
+    assert.deepEqual(await costIn(subject, append), { statements: 9, rows: 5, commits: 1 });
     await hundred();
     const early = await hundred();
     for (let n = 0; n < 10; n += 1) await hundred();
     const late = await hundred();
     assert.ok(late <= early * 1.05, `${late} bytes of log for 100 late chunks, ${early} for early ones`);
-    assert.deepEqual(await costIn(subject, append), { statements: 9, rows: 3, commits: 1 });
+    assert.deepEqual(await costIn(subject, append), { statements: 8, rows: 3, commits: 1 });
   });
 });

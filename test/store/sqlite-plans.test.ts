@@ -21,6 +21,8 @@ const MAY_SCAN = [
   /^with recursive worker \(id\) as/,
   // An operator: tenants and owners, and what the indices say of their tasks.
   /^with known \(id\) as/,
+  // A message: its sender, one row of parameters.
+  /^select o\.pk as owner, .* from \(select \? as tenant, /s,
   // A list: the tasks of its page, by their keys, and what they take.
   /as artifacts from json_each\(\?\) k cross join task t/,
   /^select t\.pk,\s+coalesce.* end as bytes\s+from json_each\(\?\) k cross join task t/s,
