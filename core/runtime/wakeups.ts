@@ -14,7 +14,6 @@ export function createWakeups(clock: Clock): Wakeups {
     visit: (listener) => listener.wake(),
   });
 
-
   function remember(topic: string, written: Written): void {
     if (!telling) {
       telling = true;
