@@ -9,7 +9,7 @@ import { shortText } from './without-credentials.ts';
  * field in the log and never a secret.
  *
  * The line is written in one pass over the fields, without a record in between: a message has four lines, and pino's way
- * over one took more than twice the time and five times the memory of this.
+ * over one took more than twice the time and three times the memory of this.
  */
 
 const MAX_TEXT = 300;

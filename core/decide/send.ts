@@ -92,7 +92,7 @@ function follow(view: TaskView, command: SendCommand): Change {
   };
 }
 
-function into(target: TaskView, command: SendCommand): AcceptDecision {
+function continueIn(target: TaskView, command: SendCommand): AcceptDecision {
   return {
     kind: 'continue',
     taskId: target.record.id,
@@ -131,10 +131,10 @@ export function decideSend(view: AcceptView, command: SendCommand): AcceptDecisi
     if (isTerminal(named.record.status.state)) {
       throw new DomainError('UNSUPPORTED_OPERATION', 'The task has ended and takes no further message');
     }
-    return into(named, command);
+    return continueIn(named, command);
   }
-  if (named && !isTerminal(named.record.status.state)) return into(named, command);
+  if (named && !isTerminal(named.record.status.state)) return continueIn(named, command);
   if (taskId !== undefined && contextId === undefined) throw taskNotFound();
-  if (view.active) return into(view.active, command);
+  if (view.active) return continueIn(view.active, command);
   return create(view, command, contextId ?? command.newContextId);
 }

@@ -127,7 +127,7 @@ export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
       state: state === 'TASK_STATE_WORKING' ? 'TASK_STATE_COMPLETED' : state,
       reply: update.kind === 'reply' && first,
       parkedMaxMs: deps.parkedMaxMs,
-      ...(said && { saying: said }),
+      ...(said ? { saying: said } : {}),
       ...(!said && state === 'TASK_STATE_AUTH_REQUIRED' ? { unsaid: saying(TURN_TEXTS.authorization) } : {}),
       ...(update.kind === 'status' && update.metadata ? { metadata: update.metadata } : {}),
     });

@@ -65,7 +65,7 @@ export function createWakeups(clock: Clock): Wakeups {
   };
 }
 
-/** A class, because each message has one: as closures it was three times as large. */
+/** A class and no handful of closures, because every blocking message has one. */
 class Waiter implements Wakeup, Listener {
   private readonly clock: Clock;
   private readonly leave: () => void;
