@@ -102,6 +102,22 @@ test('HTTP: a body is the same wherever it is cut, and the connection goes on af
   assert.equal(served.operations.calls.length, 5);
 });
 
+test('HTTP: bodies above what Node keeps in a buffer are whole, one after the other on a connection', async (t) => {
+  const served = await serve(t);
+  const raw = await openRaw(t, served.port);
+  for (const bytes of [16_384, 20_000, 60_000, 65_536, 100_000, 300]) {
+    const before = raw.received().length;
+    raw.socket.write(whole(bodyOf(bytes)));
+    await until(`an answer to ${bytes} bytes`, () => /"result"/.test(raw.received().slice(before)));
+  }
+  const sizes = served.operations.callsOf('sendMessage').map(([, incoming]) => JSON.stringify(incoming).length);
+  assert.deepEqual(
+    [...sizes].sort((a, b) => a - b),
+    [sizes[5], ...sizes.slice(0, 5)],
+  );
+  assert.ok((sizes[4] ?? 0) > 100_000);
+});
+
 test('HTTP: requests that come in one piece are answered in their order', async (t) => {
   const served = await serve(t);
   const raw = await openRaw(t, served.port);
