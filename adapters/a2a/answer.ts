@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
+import { isWhole } from './body.ts';
 import type { Http } from './http.ts';
 import type { Place } from './load-gate.ts';
 
@@ -25,7 +26,7 @@ export function answerJson(
   // Names and values in turn go out as they are, where an object would be looked through.
   const fields = ['Cache-Control', 'no-store', 'Content-Type', type, 'Content-Length', `${Buffer.byteLength(json)}`];
   if (headers !== undefined) for (const [name, value] of Object.entries(headers)) fields.push(name, value);
-  if (bodyCame || request.complete) {
+  if (bodyCame || isWhole(request)) {
     response.writeHead(status, fields).end(json);
     return undefined;
   }

@@ -21,6 +21,11 @@ function declaredBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
+/** All of the body is here. Of one that is still unread Node says so only after whoever took its request has gone on. */
+export function isWhole(request: IncomingMessage): boolean {
+  return request.complete || (request.readableLength > 0 && request.readableLength === declaredBytes(request));
+}
+
 /** Throws when there is no room for so many more bytes. */
 interface Room {
   holdBody(bytes: number): void;
@@ -28,11 +33,11 @@ interface Room {
 
 /**
  * The body when all of it has come with the headers, as small ones do: no listener, no timer and nothing to wait for.
- * Undefined: it has to be read. The request is not `complete` yet, because Node says so only after its caller has gone on.
+ * Undefined: it has to be read.
  */
 export function bodyInHand(request: IncomingMessage, maxBytes: number, room: Room): Body | undefined {
   const { readableLength: size } = request;
-  if (size === 0 || size > maxBytes || size !== declaredBytes(request) || request.destroyed) return undefined;
+  if (size === 0 || size > maxBytes || !isWhole(request) || request.destroyed) return undefined;
   try {
     room.holdBody(size);
   } catch (error) {

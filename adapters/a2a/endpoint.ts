@@ -216,9 +216,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
           .finally(() => whenTaken(response, taking, place));
       },
     });
-    if (opened === 'open') {
-      return 'stream';
-    }
+    if (opened === 'open') return 'stream';
     cancelDeadline();
     const { answer, outcome } = reply.failure(opened.refused);
     await answerJson(http, answer, linger);

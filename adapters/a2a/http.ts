@@ -10,6 +10,6 @@ export type HttpEndpoint = (request: IncomingMessage, response: ServerResponse) 
 export interface Http {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** All of the body is here, which the request says a little later than it is. */
+  /** All of the body was read. */
   bodyCame: boolean;
 }

@@ -118,6 +118,16 @@ test('HTTP: bodies above what Node keeps in a buffer are whole, one after the ot
   assert.ok((sizes[4] ?? 0) > 100_000);
 });
 
+test('HTTP: a caller who is refused keeps its connection when its body came along', async (t) => {
+  const served = await serve(t, { edge: refusing(new DomainError('UNAUTHENTICATED', 'Who?')) });
+  const raw = await openRaw(t, served.port);
+  for (const count of [1, 2]) {
+    raw.socket.write(whole(rpc('GetTask', { id: 't1' })));
+    await until('an answer', () => raw.received().match(/HTTP\/1\.1 401 /g)?.length === count);
+  }
+  assert.doesNotMatch(raw.received(), /Connection: close/);
+});
+
 test('HTTP: requests that come in one piece are answered in their order', async (t) => {
   const served = await serve(t);
   const raw = await openRaw(t, served.port);
