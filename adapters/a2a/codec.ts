@@ -32,12 +32,37 @@ export function toWireEvent(body: EventBody): unknown {
   return bytesIn(body) ? SdkStreamResponse.toJSON(toSdkEvent(body)) : body;
 }
 
+/** The same; lists that are empty are left out. */
+export function toWireTask(task: Task): object {
+  if (bytesInTask(task)) return SdkTask.toJSON(toSdkTask(task)) as object;
+  const { artifacts, history } = task;
+  if (artifacts?.length !== 0 && history?.length !== 0) return task;
+  const wire: { -readonly [K in keyof Task]: Task[K] } = {
+    id: task.id,
+    contextId: task.contextId,
+    status: task.status,
+  };
+  if (artifacts?.length) wire.artifacts = artifacts;
+  if (history?.length) wire.history = history;
+  if (task.metadata) wire.metadata = task.metadata;
+  return wire;
+}
+
+export function toWireMessage(message: Message): unknown {
+  return anyRaw(message.parts) ? SdkMessage.toJSON(toSdkMessage(message)) : message;
+}
+
 function bytesIn(body: EventBody): boolean {
   if ('artifactUpdate' in body) return anyRaw(body.artifactUpdate.artifact.parts);
   if ('statusUpdate' in body) return anyRaw(body.statusUpdate.status.message?.parts);
-  if ('message' in body) return anyRaw(body.message.parts);
-  const { status, artifacts } = body.task;
-  return anyRaw(status.message?.parts) || (artifacts ?? []).some(({ parts }) => anyRaw(parts));
+  return 'message' in body ? anyRaw(body.message.parts) : bytesInTask(body.task);
+}
+
+function bytesInTask({ status, artifacts = [], history = [] }: Task): boolean {
+  if (anyRaw(status.message?.parts)) return true;
+  for (const { parts } of artifacts) if (anyRaw(parts)) return true;
+  for (const { parts } of history) if (anyRaw(parts)) return true;
+  return false;
 }
 
 function anyRaw(parts: readonly Part[] = []): boolean {

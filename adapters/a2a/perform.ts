@@ -20,8 +20,8 @@ import { paramsOf, validateParams } from './validation.ts';
 /*
  * One call of one operation, whatever binding it came by: what it may say is checked, then the SDK's transport handler
  * maps to and from the wire. Its envelope is ours on both sides and never leaves this file, so that every binding
- * answers with the same bytes. Streams of 1.0 pass it by: core's frames are what it would make of them, and it would hand
- * them on one by one.
+ * answers with the same bytes. Streams of 1.0 and its most frequent answers pass it by: core's form is what it would make
+ * of them, in two translations of each task, and it would hand on frames one by one.
  */
 
 export interface OperationCall {
@@ -76,6 +76,9 @@ export function createPerform(options: HandlerOptions): Perform {
     // The last thing that is refused: a message that was accepted has to be answered.
     if (method.streams) call.place.becomeStream();
     const state = callState(edge, call, prepared);
+    if (version === '1.0' && Object.hasOwn(handler.plain, name)) {
+      return { result: await handler.plain[name]?.(params, state) };
+    }
     const context = contextOf(state, version);
     if (method.streams && version === '1.0') {
       const subscribes = name === 'SubscribeToTask';

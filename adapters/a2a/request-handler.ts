@@ -1,7 +1,8 @@
 import {
   AgentCard,
-  type ListTasksRequest,
-  type SendMessageRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  SendMessageRequest,
   type SubscribeToTaskRequest,
   taskStateToJSON,
 } from '@a2a-js/sdk';
@@ -9,12 +10,12 @@ import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { DomainError, invalidParams } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { JsonObject } from '../../core/message.ts';
-import type { FrameStream, ListQuery, Operations } from '../../core/operations/operations.ts';
+import type { Answer, FrameStream, ListQuery, ListResult, Operations } from '../../core/operations/operations.ts';
 import type { Incoming } from '../../core/ports/edge.ts';
 import type { ListFilter } from '../../core/ports/task-store.ts';
-import type { TaskState } from '../../core/task.ts';
+import type { Task, TaskState } from '../../core/task.ts';
 import { type Call, callOf } from './call.ts';
-import { toCoreMessage, toSdkMessage, toSdkTask } from './codec.ts';
+import { toCoreMessage, toSdkMessage, toSdkTask, toWireMessage, toWireTask } from './codec.ts';
 import type { Edge } from './edge.ts';
 import { createHoldToOffer } from './offer.ts';
 import { configOf, inlineConfig, type PushOptions, pushNotSupported, toWire } from './push-configs.ts';
@@ -30,8 +31,10 @@ export interface HandlerOptions {
   readonly push?: PushOptions;
 }
 
-/** Streams can also be read without the SDK's translation. */
+/** Streams can also be read without the SDK's translation, and some methods answered. */
 export interface RequestHandler extends A2ARequestHandler {
+  /** Results as 1.0 writes them, by the names that 1.0 has for its methods; the others take the way of the SDK. */
+  readonly plain: Readonly<Record<string, (params: unknown, call: Call) => Promise<unknown>>>;
   sendMessageStream(params: SendMessageRequest, context: ServerCallContext): ResponseStream;
   resubscribe(params: SubscribeToTaskRequest, context: ServerCallContext): ResponseStream;
 }
@@ -55,19 +58,25 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
         return context.requestedVersion === '0.3' ? { ...card, signatures: [] } : card;
       }),
 
+    plain: {
+      SendMessage: async (params, call) => {
+        const answer = await sendMessage(SendMessageRequest.fromJSON(params), call);
+        return 'task' in answer ? { task: toWireTask(answer.task) } : { message: toWireMessage(answer.message) };
+      },
+      GetTask: async (params, call) => toWireTask(await getTask(GetTaskRequest.fromJSON(params), call)),
+      ListTasks: async (params, call) => {
+        const request = ListTasksRequest.fromJSON(params);
+        const { tasks, nextPageToken, pageSize, totalSize } = await listTasks(request, call);
+        const shown = tasks.map(toWireTask);
+        // Whoever asked for artifacts is told that there are none.
+        const all = request.includeArtifacts ? shown.map((task) => ({ artifacts: [], ...task })) : shown;
+        return { tasks: all, nextPageToken, pageSize, totalSize };
+      },
+    },
+
     sendMessage: (params, context) =>
       run(context, async (call) => {
-        const incoming = incomingOf(params, call);
-        const historyLength = params.configuration?.historyLength;
-        const answer = await operations.sendMessage(
-          call.profile,
-          incoming,
-          {
-            returnImmediately: params.configuration?.returnImmediately ?? false,
-            ...(historyLength === undefined ? {} : { historyLength }),
-          },
-          call.life.signal,
-        );
+        const answer = await sendMessage(params, call);
         return 'task' in answer ? toSdkTask(answer.task) : toSdkMessage(answer.message);
       }),
     sendMessageStream: (params, context) =>
@@ -75,15 +84,10 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
         operations.sendStreamingMessage(call.profile, incomingOf(params, call), call.life.signal),
       ),
 
-    getTask: (params, context) =>
-      run(context, async (call) => {
-        await renew(call);
-        return toSdkTask(await operations.getTask(call.caller, params.id, params.historyLength));
-      }),
+    getTask: (params, context) => run(context, async (call) => toSdkTask(await getTask(params, call))),
     listTasks: (params, context) =>
       run(context, async (call) => {
-        await renew(call);
-        const result = await operations.listTasks(call.caller, queryOf(params));
+        const result = await listTasks(params, call);
         return { ...result, tasks: result.tasks.map(toSdkTask) };
       }),
     cancelTask: (params, context) =>
@@ -120,6 +124,22 @@ export function createRequestHandler({ operations, edge, extendedCard, push }: H
     deleteTaskPushNotificationConfig: ({ taskId, id }, context) =>
       pushing(context, (call, { operations: configs }) => configs.remove(call.caller, taskId, id)),
   };
+
+  function sendMessage(params: SendMessageRequest, call: Call): Promise<Answer> {
+    const { returnImmediately = false, historyLength } = params.configuration ?? {};
+    const options = historyLength === undefined ? { returnImmediately } : { returnImmediately, historyLength };
+    return operations.sendMessage(call.profile, incomingOf(params, call), options, call.life.signal);
+  }
+
+  async function getTask(params: GetTaskRequest, call: Call): Promise<Task> {
+    await renew(call);
+    return operations.getTask(call.caller, params.id, params.historyLength);
+  }
+
+  async function listTasks(params: ListTasksRequest, call: Call): Promise<ListResult> {
+    await renew(call);
+    return operations.listTasks(call.caller, queryOf(params));
+  }
 
   function pushing<T>(context: ServerCallContext, work: (call: Call, options: PushOptions) => Promise<T>): Promise<T> {
     return run(context, async (call) => {

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StreamResponse } from '@a2a-js/sdk';
-import { toSdkEvent, toWireEvent } from '../../adapters/a2a/codec.ts';
+import { Message as SdkMessage, Task as SdkTask, StreamResponse } from '@a2a-js/sdk';
+import {
+  toSdkEvent,
+  toSdkMessage,
+  toSdkTask,
+  toWireEvent,
+  toWireMessage,
+  toWireTask,
+} from '../../adapters/a2a/codec.ts';
 import type { EventBody } from '../../core/event.ts';
 import type { Message, Part } from '../../core/message.ts';
+import type { Task } from '../../core/task.ts';
 
-/* Events of 1.0 streams go out as core has them; this is the SDK's word that its translation would change nothing. */
+/* Most of what 1.0 answers goes out as core has it; this is the SDK's word that its translation would change nothing. */
 
 const details = {
   filename: 'a.txt',
@@ -65,6 +73,23 @@ for (const [kind, part] of Object.entries(PARTS)) {
       assert.deepEqual(json(body), translated);
     });
   }
+}
+
+for (const [kind, part] of Object.entries(PARTS)) {
+  test(`wire: a task and a message with ${kind} are answered as the SDK would`, () => {
+    const bare: Task = { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING', timestamp } };
+    const [artifacts, history] = [[artifact([part])], [message([part]), message([{ text: 'x' }])]];
+    const tasks: readonly Task[] = [
+      bare,
+      { ...bare, artifacts: [], history: [] },
+      { ...bare, artifacts, history: [], metadata: {} },
+      { ...bare, artifacts: [], history, metadata: { k: 'v' } },
+      { ...bare, artifacts, history, status: { ...bare.status, message: message([part]) } },
+    ];
+    for (const task of tasks) assert.deepEqual(json(toWireTask(task)), json(SdkTask.toJSON(toSdkTask(task))));
+    const said = message([part]);
+    assert.deepEqual(json(toWireMessage(said)), json(SdkMessage.toJSON(toSdkMessage(said))));
+  });
 }
 
 test('wire: bytes of an agent that writes them in the alphabet of URLs go out in the standard one, wherever they are', () => {
