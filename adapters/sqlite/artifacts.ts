@@ -50,6 +50,8 @@ interface Writer {
   readonly attempt: number;
 }
 
+export const NO_VIEWS: ReadonlyMap<string, ArtifactView> = new Map();
+
 export interface Artifacts {
   /** In the order in which they were first written. */
   read(task: number): readonly Artifact[];
@@ -131,6 +133,7 @@ export function createArtifacts(connection: Connection): Artifacts {
   return {
     read: (task) => selectAll.all(task).map((row) => toArtifact(row, joinParts(selectParts.all(row.pk)))),
     views(task, ids, writer) {
+      if (ids.length === 0) return NO_VIEWS;
       const views = new Map<string, ArtifactView>();
       for (const id of ids) {
         const row = select.get(task, id);
@@ -145,8 +148,8 @@ export function createArtifacts(connection: Connection): Artifacts {
       return views;
     },
     lost(task, writer) {
+      if (!writer || writer.attempt <= 1) return NO_VIEWS;
       const views = new Map<string, ArtifactView>();
-      if (!writer || writer.attempt <= 1) return views;
       for (const row of selectLost.all(task, writer.ordinal, writer.attempt)) {
         views.set(row.id, lostView(row, writer));
       }

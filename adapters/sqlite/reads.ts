@@ -2,6 +2,7 @@ import type { EventBody, StoredEvent } from '../../core/event.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { ListFilter, ReadOptions, Snapshot, TaskStore } from '../../core/ports/task-store.ts';
+import type { Owner } from '../../core/principal.ts';
 import type { Task, TaskState } from '../../core/task.ts';
 import { ARTIFACT_BYTES, ARTIFACTS_JSON, parseArtifacts } from './artifact-json.ts';
 import type { Artifacts } from './artifacts.ts';
@@ -9,14 +10,15 @@ import type { Unfinished } from './column-values.ts';
 import type { Connection, Query } from './database.ts';
 import { LIMIT } from './limit.ts';
 import {
+  CONTEXT_JOIN,
   OWNER_PK,
   type OwnerValues,
   ownerValues,
   parseMessages,
-  RECORD_COLUMNS,
   RECORD_JOINS,
-  type RecordRow,
-  toRecord,
+  TASK_COLUMNS,
+  type TaskRow,
+  toRecordOf,
 } from './task-rows.ts';
 
 /*
@@ -25,11 +27,11 @@ import {
  */
 const HISTORY_JSON = `(select group_concat(json, ',')
   from (select json from message where task = t.pk and ordinal > t.messages - ? order by ordinal))`;
-const SNAPSHOTS = `select ${RECORD_COLUMNS}, ${HISTORY_JSON} as history,
+const SNAPSHOTS = `select ${TASK_COLUMNS}, ${HISTORY_JSON} as history,
     case when ${ARTIFACT_BYTES} <= ? then ${ARTIFACTS_JSON} end as artifacts`;
 const OF_TASK = 'where t.id = ? and o.tenant = ? and o.principal = ? and o.agent = ?';
 const SELECT_SNAPSHOT = `${SNAPSHOTS} from task t ${RECORD_JOINS} ${OF_TASK}`;
-const SELECT_RECORD = `select ${RECORD_COLUMNS} from task t ${RECORD_JOINS} ${OF_TASK}`;
+const SELECT_RECORD = `select ${TASK_COLUMNS} from task t ${RECORD_JOINS} ${OF_TASK}`;
 const SELECT_STATE = `select t.state from task t where t.id = ? and t.owner = ${OWNER_PK}`;
 const SELECT_EVENTS = `select e.sequence, e.at, e.json from task t
   join event e on e.task = t.pk
@@ -53,7 +55,7 @@ const BEHIND = 't.status_at <= ? and (t.status_at < ? or t.id < ?)';
 const NEWEST_FIRST = `order by t.status_at desc, t.id desc ${LIMIT}`;
 /** Tasks by their keys, a JSON array. */
 const OF_KEYS = 'from json_each(?) k cross join task t on t.pk = k.value';
-const SELECT_SNAPSHOTS = `${SNAPSHOTS} ${OF_KEYS} ${RECORD_JOINS}`;
+const SELECT_SNAPSHOTS = `${SNAPSHOTS} ${OF_KEYS} ${CONTEXT_JOIN}`;
 const SELECT_SIZES = `select t.pk,
     coalesce((select sum(octet_length(json)) from message where task = t.pk and ordinal > t.messages - ?), 0)
       + case when ? = 1 then ${ARTIFACT_BYTES} else 0 end as bytes
@@ -79,7 +81,7 @@ export type Reads = Pick<TaskStore, 'read' | 'record' | 'state' | 'events' | 'li
 
 type SnapshotValues = [historyLength: number, artifactBytes: number];
 
-interface SnapshotRow extends RecordRow {
+interface SnapshotRow extends TaskRow {
   readonly history: string | null;
   readonly artifacts: string | null;
 }
@@ -95,6 +97,7 @@ interface SizedRow {
 }
 
 interface SizedOptions extends ReadOptions {
+  readonly owner: Owner;
   readonly maxBytes?: number;
 }
 
@@ -110,7 +113,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
   const selectSnapshots: Query<[...SnapshotValues, keys: string], SnapshotRow> = connection.prepare(SELECT_SNAPSHOTS);
   const selectSizes: Query<[historyLength: number, artifacts: number, keys: string], { pk: number; bytes: number }> =
     connection.prepare(SELECT_SIZES);
-  const selectRecord: Query<[id: string, ...OwnerValues], RecordRow> = connection.prepare(SELECT_RECORD);
+  const selectRecord: Query<[id: string, ...OwnerValues], TaskRow> = connection.prepare(SELECT_RECORD);
   const selectState: Query<[id: string, ...OwnerValues], { state: TaskState }> = connection.prepare(SELECT_STATE);
   const selectEvents: Query<
     [id: string, ...OwnerValues, after: number, limit: number],
@@ -129,8 +132,8 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
   const countContextTasks: Query<[...OwnerValues, contextId: string, ...FilterValues], { total: number }> =
     connection.prepare(COUNT_CONTEXT_TASKS);
 
-  function snapshot(row: SnapshotRow, options: ReadOptions): Snapshot {
-    const record = toRecord(row);
+  function snapshot(owner: Owner, row: SnapshotRow, options: ReadOptions): Snapshot {
+    const record = toRecordOf(owner, row);
     const task: Unfinished<Task> = { id: record.id, contextId: record.contextId, status: record.status };
     if (options.artifacts) {
       task.artifacts = row.artifacts === null ? artifacts.read(row.pk) : parseArtifacts(row.artifacts);
@@ -174,7 +177,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
     const byKey = new Map(found.map((row) => [row.pk, row]));
     return keys.flatMap((pk) => {
       const row = byKey.get(pk);
-      return row ? [snapshot(row, options)] : [];
+      return row ? [snapshot(options.owner, row, options)] : [];
     });
   }
 
@@ -184,17 +187,17 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
       const find = () => selectSnapshot.get(historyLength, inlineBytes(options), taskId, ...ownerValues(owner));
       const row = connection.read(find);
       if (!row) return undefined;
-      if (row.artifacts !== null || !options.artifacts) return snapshot(row, options);
+      if (row.artifacts !== null || !options.artifacts) return snapshot(owner, row, options);
       return connection.snapshot(() => {
         const again = find();
-        return again && snapshot(again, options);
+        return again && snapshot(owner, again, options);
       });
     },
 
     record: async (owner, taskId) =>
       connection.read(() => {
         const row = selectRecord.get(taskId, ...ownerValues(owner));
-        return row && toRecord(row);
+        return row && toRecordOf(owner, row);
       }),
 
     state: async (owner, taskId) => connection.read(() => selectState.get(taskId, ...ownerValues(owner))?.state),
@@ -224,7 +227,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
           contextId === undefined
             ? countTasks.get(...ownerValues(owner), ...filter)
             : countContextTasks.get(...ownerValues(owner), contextId, ...filter);
-        const snapshots = fitting(rows.slice(0, request.limit), request);
+        const snapshots = fitting(rows.slice(0, request.limit), { ...request, owner });
         return {
           snapshots,
           total: total?.total ?? 0,
@@ -235,7 +238,7 @@ export function createReads({ connection, artifacts, clock }: ReadsOptions): Rea
     earlier: async (owner, contextId, exceptTaskId, limit) =>
       connection.snapshot(() => {
         const rows = selectEarlier.all(...ownerValues(owner), contextId, exceptTaskId, limit);
-        return fitting(rows, { artifacts: false, maxBytes: LIMITS.listBytes }).map(({ task }) => task);
+        return fitting(rows, { owner, artifacts: false, maxBytes: LIMITS.listBytes }).map(({ task }) => task);
       }),
 
     due: async (limit) => connection.read(() => selectDue.all(clock.now(), limit).map((row) => row.id)),

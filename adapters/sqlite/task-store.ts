@@ -14,7 +14,7 @@ import type {
   UpdateRequest,
 } from '../../core/ports/task-store.ts';
 import { isTerminal } from '../../core/task.ts';
-import type { Artifacts } from './artifacts.ts';
+import { type Artifacts, NO_VIEWS } from './artifacts.ts';
 import type { Changes } from './changes.ts';
 import type { Unfinished } from './column-values.ts';
 import { createCredentials } from './credentials.ts';
@@ -75,7 +75,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       record: held.record,
       open: open.map(toExecution),
       artifacts: artifacts.views(held.pk, options.artifactIds ?? [], options.fence),
-      lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : new Map(),
+      lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : NO_VIEWS,
     };
     if (held.credentialHash !== undefined) view.credentialHash = held.credentialHash;
     return view;
