@@ -194,8 +194,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const change = decide(viewOf(held, open, { ...request, now: tx.now }));
         const after = change ? changes.apply({ ...held, open }, change, tx) : held;
         const { fence, pendingAfter } = request;
-        // The open turns are known unless this change touched them.
-        const alone = !change?.executions && open.length <= 1;
+        // Unless this change opened some, no other turn is open than those that are known.
+        const opened = change?.executions?.some((write) => !('close' in write)) ?? false;
+        const alone = !opened && open.length <= 1;
         const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal, pendingAfter) : [];
         return { record: after.record, changed: change !== undefined, pending };
       }, decide.moved),
