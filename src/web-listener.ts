@@ -8,7 +8,8 @@ import { spanContextOf } from './trace-context.ts';
 /*
  * The way of a request to whoever answers it: the edges' endpoints first, then the application with everything else. The
  * endpoints stand in front of it because Koa's context, its getters and the chain of middlewares cost a request about as
- * much as all that an endpoint does with HTTP. What the application does for every request is done here for theirs.
+ * much as all that an endpoint does with HTTP (docs/adr/0013). What the application does for every request is done here for
+ * theirs.
  */
 
 export interface WebListenerOptions {
@@ -66,6 +67,11 @@ export function createWebListener(options: WebListenerOptions): RequestListener 
   // Nobody records traces most of the time, and then none of that is asked for.
   const respond = telemetry.span === withoutSpan ? answer : traced;
   return (request, response) => {
-    respond(request, response).catch((error: unknown) => failed(error, request, response));
+    try {
+      respond(request, response).catch((error: unknown) => failed(error, request, response));
+    } catch (error) {
+      // Thrown before there was a promise: it would end the process.
+      failed(error, request, response);
+    }
   };
 }

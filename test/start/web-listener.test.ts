@@ -49,12 +49,17 @@ test('web listener: what no endpoint takes goes to the application, and both are
 });
 
 test('web listener: an endpoint that fails answers 500 with a fixed text, and the log has the path alone', async (t) => {
-  const { origin, lines } = await listening(t, () => Promise.reject(new Error('why')));
-  const response = await fetch(`${origin}/a2a?secret`);
-  assert.equal(response.status, 500);
-  assert.deepEqual(await response.json(), { error: 'Internal error' });
-  assert.equal(lines[0]?.event, 'http.failed');
-  assert.equal(lines[0]?.path, '/a2a');
+  const throws = (): never => {
+    throw new Error('why');
+  };
+  for (const fails of [() => Promise.reject(new Error('why')), throws]) {
+    const { origin, lines } = await listening(t, fails);
+    const response = await fetch(`${origin}/a2a?secret`);
+    assert.equal(response.status, 500);
+    assert.deepEqual(await response.json(), { error: 'Internal error' });
+    assert.equal(lines[0]?.event, 'http.failed');
+    assert.equal(lines[0]?.path, '/a2a');
+  }
 });
 
 test('web listener: an endpoint that fails within its answer is cut off', async (t) => {
