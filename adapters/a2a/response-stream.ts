@@ -43,11 +43,12 @@ export class ResponseStream implements AsyncGenerator<StreamResponse, undefined,
     return typeof frame === 'object' ? this.shown(frame) : frame;
   }
 
-  async next(): Promise<Step> {
-    const frame = await this.frame();
-    if (frame === undefined) return OVER;
-    this.place.sequence = frame.sequence;
-    return { done: false, value: toSdkEvent(frame.body) };
+  next(): Promise<Step> {
+    return this.frame().then((frame) => {
+      if (frame === undefined) return OVER;
+      this.place.sequence = frame.sequence;
+      return { done: false, value: toSdkEvent(frame.body) };
+    });
   }
 
   async return(): Promise<Step> {
@@ -74,8 +75,8 @@ export class ResponseStream implements AsyncGenerator<StreamResponse, undefined,
   }
 
   private shown(frame: Frame): Frame {
-    // A Message is the whole stream (3.1.2).
-    if ('message' in frame.body) void this.return();
+    // A Message is the whole stream (3.1.2). It is given whatever becomes of the rest.
+    if ('message' in frame.body) this.return().catch(() => undefined);
     return frame;
   }
 }
