@@ -45,7 +45,7 @@ export interface KeySet {
    * The key that a token's header names. Rejects with DomainError UNAUTHENTICATED when the issuer does not publish it
    * and AUTHENTICATION_UNAVAILABLE (with `retryAfterMs`) when nobody can tell, because the last attempt failed.
    */
-  find(header: JWTHeaderParameters, token?: FlattenedJWSInput): Promise<CryptoKey>;
+  find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey>;
   /** Stops the reloads in the background. */
   close(): void;
 }
