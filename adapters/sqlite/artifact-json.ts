@@ -15,9 +15,10 @@ export const ARTIFACT_BYTES = `(select
  */
 const PARTS_JSON = `select group_concat(joined || ',' || json, ',')
   from (select joined, json from artifact_part where artifact = ordered.pk order by position)`;
-export const ARTIFACTS_JSON = `coalesce((select group_concat('[' || json_quote(ordered.id) || ',' || json_quote(ordered.name) || ','
-    || json_quote(ordered.description) || ',' || coalesce(ordered.metadata, 'null') || ',' || coalesce(ordered.extensions, 'null') || ',['
-    || coalesce((${PARTS_JSON}), '') || ']]', ',')
+export const ARTIFACTS_JSON = `coalesce((
+  select group_concat('[' || json_quote(ordered.id) || ',' || json_quote(ordered.name)
+    || ',' || json_quote(ordered.description) || ',' || coalesce(ordered.metadata, 'null')
+    || ',' || coalesce(ordered.extensions, 'null') || ',[' || coalesce((${PARTS_JSON}), '') || ']]', ',')
   from (select ${ARTIFACT_COLUMNS} from artifact where task = t.pk order by pk) ordered), '')`;
 
 /** What ARTIFACTS_JSON made: of each its columns and then its parts, each behind whether it is joined. */
