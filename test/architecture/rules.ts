@@ -49,7 +49,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
   'adapters/vault': adapter(['jose']),
   src: {
     folders: ['core', 'adapters'],
-    packages: ['@opentelemetry/api', 'koa', '@koa/router', 'pino', 'prom-client', 'zod'],
+    packages: ['@opentelemetry/api', 'koa', '@koa/router', 'pino', 'prom-client', 'uuid', 'zod'],
     node: true,
     lines: 150,
   },
