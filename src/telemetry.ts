@@ -1,8 +1,8 @@
-import type { DestinationStream, Level as PinoLevel } from 'pino';
+import pino, { type DestinationStream, type Level as PinoLevel } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
 import { createLogLines } from './log-lines.ts';
-import { logLine } from './log-record.ts';
+import { logRecord } from './log-record.ts';
 import { METRICS, type MetricDefinition } from './metrics.ts';
 import { createTracing } from './tracing.ts';
 
@@ -20,25 +20,17 @@ export interface ServiceTelemetry extends Telemetry {
   readonly metricsContentType: string;
 }
 
-const LEVELS: Readonly<Record<PinoLevel | 'silent', number>> = {
-  trace: 10,
-  debug: 20,
-  info: 30,
-  warn: 40,
-  error: 50,
-  fatal: 60,
-  silent: Number.POSITIVE_INFINITY,
-};
-
 type Instrument =
   | { readonly type: 'counter'; readonly labels: readonly string[]; readonly metric: Counter }
   | { readonly type: 'gauge'; readonly labels: readonly string[]; readonly metric: Gauge }
   | { readonly type: 'histogram'; readonly labels: readonly string[]; readonly metric: Histogram };
 
-/** Logs lines of JSON, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
+/** Logs with pino, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
 export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
-  const out: DestinationStream & { flush?(): void } = options.destination ?? createLogLines();
-  const least = LEVELS[options.level];
+  const log = pino(
+    { level: options.level, base: null, timestamp: isoTime, formatters: { level: (level) => ({ level }) } },
+    options.destination ?? createLogLines(),
+  );
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
   const instruments = new Map(
@@ -55,17 +47,15 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
 
   const telemetry: ServiceTelemetry = {
     event(level, name, fields = {}, error = undefined) {
-      if (LEVELS[level] < least) return;
-      let line: string;
+      if (!log.isLevelEnabled(level)) return;
       try {
-        line = logLine(level, name, fields, error);
+        log[level](logRecord(name, fields, error));
       } catch {
         // Whoever logs is often handling a failure already, and gets no second one from here.
-        line = logLine('error', 'telemetry.event_failed', {});
+        log.error({ event: 'telemetry.event_failed' });
       }
-      out.write(line);
       // Whatever went wrong may take the process with it.
-      if (level === 'error') out.flush?.();
+      if (level === 'error') log.flush();
     },
     count(name, labels = {}, by = 1) {
       const found = instruments.get(name);
@@ -87,6 +77,19 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
     metricsContentType: registry.contentType,
   };
   return telemetry;
+}
+
+let lastMs = Number.NaN;
+let lastTime = '';
+
+/** pino's `isoTime`, made once for all lines of a millisecond. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== lastMs) {
+    lastMs = now;
+    lastTime = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return lastTime;
 }
 
 /** Declared labels only, each present: an undeclared one would make prom-client throw. */

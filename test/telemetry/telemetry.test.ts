@@ -24,6 +24,47 @@ describe('log', () => {
     const { time, ...rest } = last();
     assert.deepEqual(rest, { level: 'warn', event: 'task.accepted', taskId: 't1', attempt: 2, active: true });
     assert.match(time, /^\d{4}-\d\d-\d\dT.*Z$/);
+    assert.deepEqual(Object.keys(last()), ['level', 'time', 'event', 'taskId', 'attempt', 'active']);
+  });
+
+  test('telemetry: a line has the time of its millisecond, also when the clock was set back', (t) => {
+    const { telemetry, lines } = recorder();
+    const times = [1_000, 1_000, 1_001, 999].map((ms) => ms + Date.UTC(2026, 10, 30));
+    const left = [...times];
+    t.mock.method(Date, 'now', () => left.shift());
+    for (const _ of times) telemetry.event('info', 'x');
+    assert.deepEqual(
+      lines.map((line) => Date.parse(JSON.parse(line).time)),
+      times,
+    );
+  });
+
+  test('telemetry: a name of an event that looks like a token is none in the log', () => {
+    const { telemetry, last } = recorder();
+    telemetry.event('info', JWT);
+    assert.equal(last().event, '[token]');
+  });
+
+  test('telemetry: a field that cannot be read is a line of its own and no failure', () => {
+    const { telemetry, lines, last } = recorder();
+    telemetry.event('info', 'x', {
+      get taskId(): string {
+        throw new Error('a getter that throws');
+      },
+    });
+    assert.equal(lines.length, 1);
+    assert.deepEqual([last().level, last().event], ['error', 'telemetry.event_failed']);
+  });
+
+  test('telemetry: an error does not wait in the destination, other lines may', () => {
+    const asked: string[] = [];
+    const destination = { write: (line: string) => void asked.push(line), flush: () => void asked.push('flush') };
+    const telemetry = createTelemetry({ level: 'info', destination });
+    telemetry.event('info', 'x');
+    telemetry.event('warn', 'x');
+    assert.ok(!asked.includes('flush'));
+    telemetry.event('error', 'x');
+    assert.equal(asked.at(-1), 'flush');
   });
 
   test('telemetry: a field that is not on the list is dropped and named', () => {
