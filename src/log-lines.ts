@@ -9,6 +9,8 @@ import pino, { type DestinationStream } from 'pino';
 
 /** What waits is written at this length. Docker takes no more at once. */
 const MOST_CHARS = 16_384;
+/** What standard output does not take, as on a full disk, is kept up to this length and tried again with the next lines. */
+const MOST_KEPT_BYTES = 1_048_576;
 
 export interface LogLines extends DestinationStream {
   /** Writes what waits. */
@@ -16,7 +18,7 @@ export interface LogLines extends DestinationStream {
 }
 
 export function createLogLines(
-  out: DestinationStream = pino.destination({ fd: 1, sync: true }),
+  out: DestinationStream = standardOutput(),
   ending: Pick<NodeJS.Process, 'on'> = process,
 ): LogLines {
   let waiting = '';
@@ -37,4 +39,11 @@ export function createLogLines(
     },
     flush,
   };
+}
+
+function standardOutput(): DestinationStream {
+  const out = pino.destination({ fd: 1, sync: true, maxLength: MOST_KEPT_BYTES });
+  // Nobody is left to be told, and a log that cannot be written is no reason to stop the service.
+  out.on('error', () => undefined);
+  return out;
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { createLogLines } from '../../src/log-lines.ts';
 
+/** Takes nothing: every write says that there is no space left. */
+const FULL = '/dev/full';
 const TELEMETRY = new URL('../../src/telemetry.js', import.meta.url).href;
 
 function linesOver(): { readonly lines: ReturnType<typeof createLogLines>; readonly writes: string[]; end(): void } {
@@ -78,5 +81,32 @@ describe('log lines', () => {
   test('log lines: an error is on its way at once, whatever becomes of the process', () => {
     const killed = "telemetry.event('error', 'third'); process.kill(process.pid, 'SIGKILL'); while (true);";
     assert.deepEqual(outputOf(killed), ['first', 'second', 'third']);
+  });
+
+  test('log lines: a standard output on a full disk stops neither who logs nor the process, and little of it is kept', {
+    skip: existsSync(FULL) ? false : `there is no ${FULL}`,
+  }, () => {
+    const script = `
+      import { createTelemetry } from ${JSON.stringify(TELEMETRY)};
+      const telemetry = createTelemetry({ level: 'info' });
+      const log = (times) => {
+        for (let n = 0; n < times; n += 1) telemetry.event('info', 'lost', { reason: 'x'.repeat(300) });
+      };
+      telemetry.event('error', 'first');
+      log(10_000);
+      gc();
+      const before = process.memoryUsage().heapUsed;
+      log(100_000);
+      setImmediate(() => {
+        gc();
+        process.stderr.write(String(process.memoryUsage().heapUsed - before));
+      });`;
+    const full = openSync(FULL, 'w');
+    const args = ['--expose-gc', '--input-type=module', '--eval', script];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /^-?\d+$/);
+    assert.ok(Number(stderr) < 8_000_000, `${stderr} bytes more than before`);
   });
 });
