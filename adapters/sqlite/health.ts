@@ -22,6 +22,8 @@ export interface Health {
   failed(error: unknown, operations?: number): DomainError;
   /** The same for a fault that was seen before the database was asked. */
   refused(fault: StoreFault, operations?: number, error?: unknown): DomainError;
+  /** Somebody else was refused because of what is known here. That may be over by now, so it is counted and nothing more. */
+  heard(fault: StoreFault, operations: number, error?: unknown): void;
   /** From now on it is lost. Answers what to reject with. */
   lose(fault: StoreFault, operations?: number): DomainError;
   /** A commit went well. */
@@ -84,6 +86,7 @@ export function createHealth({ clock, telemetry }: HealthOptions): Health {
       return refused(fault, operations, error);
     },
     refused,
+    heard: (fault, operations, error) => note(lost ?? fault, operations, error),
     lose(fault, operations) {
       lost ??= fault;
       return refused(fault, operations);

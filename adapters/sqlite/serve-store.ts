@@ -113,7 +113,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
 
   function hear({ health }: SqliteStore, { fault, operations, error }: ReadTrouble): void {
     if (fault === 'damaged') health.lose(fault, operations);
-    else health.refused(fault, operations, error && receivedError(error));
+    else health.heard(fault, operations, error && receivedError(error));
   }
 
   try {

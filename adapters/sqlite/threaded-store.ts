@@ -93,7 +93,8 @@ export async function connectStore(
   const { path, clock, wakeups, telemetry } = options;
   const pending = new Map<number, Pending>();
   let calls: StoreCall[] = [];
-  let troubles: ReadTrouble[] = [];
+  /** Since the last message, one of a kind however many calls ran into it. */
+  const troubles = new Map<StoreFault, ReadTrouble>();
   let due = false;
   let closing = false;
   let lastId = 0;
@@ -104,9 +105,9 @@ export async function connectStore(
   function send(): void {
     if (!due) return;
     due = false;
-    end.postMessage({ calls, troubles, close: closing });
+    end.postMessage({ calls, troubles: [...troubles.values()], close: closing });
     calls = [];
-    troubles = [];
+    troubles.clear();
   }
 
   function soon(): void {
@@ -117,8 +118,11 @@ export async function connectStore(
 
   function note(fault: StoreFault, operations = 1, error?: unknown): DomainError {
     if (fault === 'damaged') state = { ...state, lost: state.lost ?? fault, unreadable: fault };
-    troubles.push({ fault, operations, ...(error === undefined ? {} : { error: sentError(error) }) });
-    if (!closing) soon();
+    const sent = error === undefined ? {} : { error: sentError(error) };
+    const before = troubles.get(fault);
+    troubles.set(fault, { ...sent, ...before, fault, operations: operations + (before?.operations ?? 0) });
+    // A thread that has stopped hears nothing, and what it is told would pile up.
+    if (!closing && pending.size < PENDING_MAX) soon();
     return unavailable(state.lost ?? fault, error);
   }
 
@@ -132,6 +136,7 @@ export async function connectStore(
     },
     failed: (error, operations) => note(faultOf(error), operations, error),
     refused: note,
+    heard: note,
     lose: (fault, operations) => note(fault, operations),
     worked() {},
   };
@@ -176,6 +181,7 @@ export async function connectStore(
   end.on('message', ({ answers, topics, told, all, said, ...message }) => {
     state = { lost: state.lost ?? message.lost, unreadable: state.lost ?? message.unreadable };
     for (const answer of answers) settle(answer);
+    if (troubles.size > 0 && !closing) soon();
     for (const each of said) repeat(each);
     if (all) wakeups.notifyAll();
     else {
