@@ -16,14 +16,19 @@ export function toldLine(topic: string, { first, last, events, reply }: Written)
   return text.length > TOLD_CHARS ? undefined : `${topic}\t${first}\t${last}\t${reply ? 1 : 0}\t${text}\n`;
 }
 
-/** Notifies of each task once, with what all commits of these lines wrote to it. */
+/** Notifies of each task once, with what all commits of these lines wrote to it, or with nothing when one of them is missing. */
 export function notifyTold(wakeups: Pick<Wakeups, 'notify'>, lines: string): void {
   if (lines === '') return;
-  const tasks = new Map<string, ToldEvents>();
+  const tasks = new Map<string, ToldEvents | undefined>();
   for (const line of lines.split('\n')) {
     const [topic = '', first, last, reply, events] = line.split('\t');
     if (events === undefined) continue;
     const before = tasks.get(topic);
+    // What was too large to be told lies between them.
+    if (tasks.has(topic) && before?.last !== Number(first) - 1) {
+      tasks.set(topic, undefined);
+      continue;
+    }
     const told = before ?? new ToldEvents(Number(first));
     told.last = Number(last);
     told.reply = reply === '1';

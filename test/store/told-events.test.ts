@@ -46,3 +46,15 @@ test('told events: a large commit is not told, so whoever wants it reads it', ()
   assert.equal(toldLine('task:t1', writtenOf(1, 1, 'x'.repeat(70_000))), undefined);
   assert.equal(toldLine('task:t1', writtenOf(1, 20, 'x'.repeat(5_000))), undefined);
 });
+
+test('told events: commits that do not follow each other are not told, so whoever wants them reads them', () => {
+  assert.deepEqual(
+    heard(
+      told('task:t1', writtenOf(1, 1)),
+      told('task:t1', writtenOf(3, 3)),
+      told('task:t1', writtenOf(4, 4)),
+      told('task:t2', writtenOf(9, 9)),
+    ),
+    [{ topic: 'task:t1' }, { topic: 'task:t2', ...writtenOf(9, 9) }],
+  );
+});
