@@ -60,7 +60,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
       : error;
   });
   const { path } = config.database;
-  const { store, tenants, pushConfigs, operator } = await openThreadedStore(
+  const { store, tenants, pushConfigs, operator, halt } = await openThreadedStore(
     new URL('./store-thread.js', import.meta.url),
     { path, clock, wakeups, telemetry },
   ).catch((error: unknown) => {
@@ -182,6 +182,7 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
         middlewares: [...rovo.middlewares, ...middlewares],
       };
     },
+    halt,
     release: () => {
       for (const keySet of keySets) keySet.close();
     },

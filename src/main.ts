@@ -7,10 +7,14 @@ import { packageVersion } from './version.ts';
 
 /*
  * The program. Configuration faults end it with 78 before anything is opened; a start that fails otherwise ends it with 1.
- * The first SIGTERM or SIGINT drains and exits 0, a second one exits at once.
+ * The first SIGTERM or SIGINT drains and exits 0, a second one exits at once, and so does a drain that comes to no end.
  */
 
 const ALIVE_MS = 60_000;
+/** Beyond DRAIN_MS, for a shutdown that a busy disk holds up. Together they fit into the 30 s that supervisors give. */
+const LATE_MS = 4_000;
+/** For the store's thread, which process.exit waits for however long it waits for its disk. */
+const HALT_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(readEnvironment(process.env));
@@ -23,10 +27,21 @@ async function main(): Promise<void> {
   const alive = setInterval(() => undefined, ALIVE_MS);
   process.exitCode = 1;
   let stopping = false;
+  const endNow = (): void => {
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), HALT_MS);
+    void service.halt().then(() => process.exit(1));
+  };
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
+    if (stopping) {
+      endNow();
+      return;
+    }
     stopping = true;
     telemetry.event('info', 'service.stopping', { signal });
+    setTimeout(() => {
+      telemetry.event('error', 'service.stop_late');
+      endNow();
+    }, config.drainMs + LATE_MS);
     service.stop().then(
       () => {
         clearInterval(alive);

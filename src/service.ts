@@ -46,6 +46,7 @@ export interface ServiceParts {
   readonly grpcServer?: GrpcServer;
   readonly edges: (whereabouts: Whereabouts) => Edges;
   readonly release: () => void;
+  readonly halt: () => Promise<void>;
 }
 
 /** Where it listens, which is not what it tells callers (PUBLIC_URL, GRPC_URL). */
@@ -59,8 +60,10 @@ export interface Listening {
 
 export interface Service {
   start(): Promise<Listening>;
-  /** Drains within DRAIN_MS. */
+  /** Drains within DRAIN_MS, if the disk lets it. */
   stop(): Promise<void>;
+  /** Drops everything. Resolves when nothing keeps the process from ending, which may take as long as the disk takes. */
+  halt(): Promise<void>;
 }
 
 /** Time within DRAIN_MS that is kept for ending streams and closing the store, at most a quarter of it. */
@@ -131,6 +134,7 @@ export function createService(parts: ServiceParts): Service {
         ...(opsUrl !== undefined && { opsUrl }),
       };
     },
+    halt: parts.halt,
     stop: async () => {
       stopping = true;
       for (const server of servers) server.refuse();

@@ -47,6 +47,11 @@ export interface ThreadedStoreOptions {
   readonly telemetry: Telemetry;
 }
 
+export interface ThreadedStore extends SqlitePorts {
+  /** Ends the thread where it stands. Resolves when it is gone, which may take as long as its disk takes. */
+  halt(): Promise<void>;
+}
+
 interface Pending {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
@@ -65,12 +70,14 @@ const UNCHANGED = { stored: false, resumed: [] } as const;
  * Starts `script` as the store's thread: it has to call serveStore. Rejects with SqliteOpenError as openSqliteStore does. An
  * error that nobody caught there is one here, too.
  */
-export async function openThreadedStore(script: URL, options: ThreadedStoreOptions): Promise<SqlitePorts> {
+export async function openThreadedStore(script: URL, options: ThreadedStoreOptions): Promise<ThreadedStore> {
   const worker = new Worker(script, { workerData: { path: options.path } });
   worker.on('error', (error) => {
     throw error;
   });
-  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  const halt = async (): Promise<void> => {
+    await worker.terminate();
+  };
   const ports = await connectStore(worker, options);
   return {
     ...ports,
@@ -78,10 +85,10 @@ export async function openThreadedStore(script: URL, options: ThreadedStoreOptio
       ...ports.store,
       async close() {
         await ports.store.close();
-        await worker.terminate();
-        await gone;
+        await halt();
       },
     },
+    halt,
   };
 }
 

@@ -50,9 +50,8 @@ test('store thread: reads that were refused while the files were away do not kee
   for (const file of files(path)) renameSync(`${file}.away`, file);
   assert.equal((await thread.ping()).unreadable, undefined);
   const counted = { count: 'a2a_store_failures_total', labels: { reason: 'moved' }, by: 20 };
-  const late = await thread.after(
-    { troubles: [{ fault: 'moved', operations: 20 }] },
-    ({ said }) => said.some((each) => isDeepStrictEqual(each, counted)),
+  const late = await thread.after({ troubles: [{ fault: 'moved', operations: 20 }] }, ({ said }) =>
+    said.some((each) => isDeepStrictEqual(each, counted)),
   );
   assert.equal(late.unreadable, undefined);
 });
