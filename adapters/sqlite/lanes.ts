@@ -80,7 +80,13 @@ export interface Lanes {
    * Answers one turn after the other, each to be leased before the next is asked for, and has to be asked until there is
    * none: undefined when none is left, or when `takes` refused the next one, which keeps its place.
    */
-  claim(request: ClaimRequest, now: number, takes: (row: ClaimableRow) => boolean): () => ClaimableRow | undefined;
+  claim(request: ClaimRequest, now: number, options: ClaimOptions): () => ClaimableRow | undefined;
+}
+
+interface ClaimOptions {
+  readonly takes: (row: ClaimableRow) => boolean;
+  /** Called when leases have run out: extends those of turns that go on. Answers whether there were any. */
+  readonly extend: () => boolean;
 }
 
 type LaneKey = Pick<Lane, 'running' | 'served' | 'pk'>;
@@ -102,7 +108,7 @@ export function createLanes(connection: Connection): Lanes {
   const selectAll: Query<[agent: string], { pk: number; served: number }> = connection.prepare(SELECT_ALL);
   const serve: Query<[served: number, pk: number], unknown> = connection.prepare(SERVE);
 
-  const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, takes) => {
+  const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, { takes, extend }) => {
     /** Every lane that was read; the dry and the full ones leave `lanes` and stay here. */
     const seen = new Set<number>();
     const lanes = new Map<number, Lane>();
@@ -163,7 +169,8 @@ export function createLanes(connection: Connection): Lanes {
       return undefined;
     }
 
-    for (const row of selectLost.all(now, agent)) add(row);
+    const lost = selectLost.all(now, agent);
+    for (const row of lost.length > 0 && extend() ? selectLost.all(now, agent) : lost) add(row);
     return () => {
       const row = next();
       if (!row && all) {

@@ -203,10 +203,12 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
     claim: (request, begin) =>
       writes.run((tx) => {
-        const { worker, leaseMs } = request;
+        const { worker, leaseMs, running } = request;
+        const lease = { worker, until: tx.now + leaseMs };
         const claimed: Claimed[] = [];
         let bytes = 0;
-        const next = lanes.claim(request, tx.now, (row) => {
+        const extend = (): boolean => running !== undefined && executions.extend(lease, running).length > 0;
+        const takes = (row: ClaimableRow): boolean => {
           // Nothing was taken for a turn that never ran.
           const taken = row.attempt > 0 ? executions.takenBytes(row.task, row.ordinal) : 0;
           bytes += (row.more === 0 ? row.bytes : executions.openBytes(row.task)) + taken;
@@ -214,9 +216,10 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           // Or what is left would wait for the next poll.
           if (!fits) tx.notify('work');
           return fits;
-        });
+        };
+        const next = lanes.claim(request, tx.now, { takes, extend });
         for (let row = next(); row; row = next()) {
-          const { held, open, message, attempt, execution } = claimOne(row, { worker, until: tx.now + leaseMs }, tx);
+          const { held, open, message, attempt, execution } = claimOne(row, lease, tx);
           const change = begin(viewOf(held, open, { now: tx.now }), execution);
           const turn = { ordinal: row.ordinal, attempt, ...(row.trace === null ? {} : { trace: row.trace }) };
           const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ ...transition, turn }) };

@@ -268,6 +268,8 @@ export interface ClaimRequest {
   readonly limit: number;
   /** At most `max` turns of one tenant at this worker; `running` has those that it runs already, by tenant. */
   readonly perTenant?: { readonly max: number; readonly running: ReadonlyMap<string, number> };
+  /** Attempts (fenceKey) that this worker is at: leases of theirs that have run out are extended and not taken for lost. */
+  readonly running?: ReadonlySet<string>;
 }
 
 /** A turn that now belongs to the caller until its lease ends. */

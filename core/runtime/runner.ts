@@ -45,8 +45,6 @@ export function createRunner(deps: RunnerDeps): Runner {
   let mayBeMore = false;
   /** The time to finish is over: whatever begins still is stopped at once. */
   let halted = false;
-  /** When every lease of this process was known to be extended. */
-  let beatenAt = 0;
 
   function countTurn(tenant: string, change: 1 | -1): void {
     const count = (tenants.get(tenant) ?? 0) + change;
@@ -67,7 +65,6 @@ export function createRunner(deps: RunnerDeps): Runner {
     // A hint only: the heartbeat finds what was missed, messages and a lost lease.
     const listener = { wake: () => turn.check() };
     wakeups.listen(topic, listener, 'notices');
-    if (turns.size === 0) beatenAt = clock.now();
     turns.set(key, turn);
     countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
@@ -82,14 +79,17 @@ export function createRunner(deps: RunnerDeps): Runner {
     });
   }
 
-  function shares(): Pick<ClaimRequest, 'perTenant'> {
+  function runs(): Pick<ClaimRequest, 'perTenant' | 'running'> {
     const max = deps.concurrencyPerTenant;
-    return max === undefined ? {} : { perTenant: { max, running: new Map(tenants) } };
+    return {
+      ...(max === undefined ? {} : { perTenant: { max, running: new Map(tenants) } }),
+      // A store that keeps the claim waiting may have kept the heartbeat waiting until the leases ran out.
+      ...(turns.size === 0 ? {} : { running: new Set(turns.keys()) }),
+    };
   }
 
   async function beat(): Promise<void> {
     const known = new Map(turns);
-    const startedAt = clock.now();
     // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
     const leases = await store.heartbeat(worker, leaseMs, { only: new Set(known.keys()) });
     const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
@@ -98,7 +98,6 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (lease) turn.hear(lease.newest);
       else turn.stop('fenced');
     }
-    beatenAt = startedAt;
   }
 
   /** What the store refuses because it cannot be used, it has said itself. */
@@ -111,12 +110,10 @@ export function createRunner(deps: RunnerDeps): Runner {
     while (!stopping.signal.aborted) {
       const limit = Math.min(deps.concurrency - turns.size, LIMITS.claimMax);
       try {
-        // After the store was away leases may have run out, and a claim would take turns that run here for lost ones.
-        if (turns.size > 0 && clock.now() - beatenAt > leaseMs / 2) await beat();
         const claimed =
           limit > 0
             ? await claim(
-                { agent: deps.agentId, worker, leaseMs, limit, ...shares() },
+                { agent: deps.agentId, worker, leaseMs, limit, ...runs() },
                 rule('begin', { idPrefix: deps.ids.next() }),
               )
             : [];

@@ -57,6 +57,48 @@ test('a store that was away for longer than a lease: the turns that ran meanwhil
   assert.equal(runs, 1);
 });
 
+test('a store that stood still for longer than a lease: a claim that waited for it takes none of the turns that run here', async (t) => {
+  const clock = createManualClock();
+  const [gate, stands] = [createGate(), createGate()];
+  let runs = 0;
+  const agent: Agent = {
+    recovery: 'review',
+    run: async function* () {
+      runs += 1;
+      await gate.opened;
+      yield { state: 'TASK_STATE_COMPLETED', message: 'done' };
+    },
+  };
+  const core = await createCore(t, { clock, agent, leaseMs: LEASE_MS });
+  const { claim, heartbeat } = core.store;
+  const client = createClient(core);
+  const { id } = await client.start('go');
+  await advanceUntil(clock, 'it runs', () => runs === 1);
+  const waiting: string[] = [];
+  Object.assign(core.store, {
+    claim: async (...args: Parameters<typeof claim>) => {
+      waiting.push('claim');
+      await stands.opened;
+      return claim(...args);
+    },
+    heartbeat: async (...args: Parameters<typeof heartbeat>) => {
+      waiting.push('heartbeat');
+      await stands.opened;
+      return heartbeat(...args);
+    },
+  });
+  const since = clock.now();
+  await advanceUntil(clock, 'its lease has run out', () => clock.now() > since + 2 * LEASE_MS);
+  assert.deepEqual(waiting.slice(0, 2), ['claim', 'heartbeat']);
+  stands.open();
+  const back = clock.now();
+  await advanceUntil(clock, 'the runner has looked for work', () => clock.now() > back + 5_000);
+  gate.open();
+  await advanceUntil(clock, 'it has ended', async () => (await client.get(id)).status.state !== 'TASK_STATE_WORKING');
+  assert.equal((await client.get(id)).status.state, 'TASK_STATE_COMPLETED');
+  assert.equal(runs, 1);
+});
+
 test('a store that is away: runner and janitor say nothing of it beside the store itself', async (t) => {
   const clock = createManualClock();
   const loud: string[] = [];

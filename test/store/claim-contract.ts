@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fenceKey } from '../../core/ports/task-store.ts';
 import {
   ALICE,
   accept,
@@ -59,6 +60,28 @@ export function claimContract(label: string, open: SubjectFactory): void {
     const second = await claimOne(subject, 'worker-2');
     assert.equal(second.fence.attempt, 2);
     assert.equal(second.lost, true);
+  });
+
+  test(`${label} claim: of leases that ran out, those of turns that the worker is at go on and are not lost`, async (t) => {
+    const subject = await open(t);
+    const { store } = subject;
+    for (const id of ['t1', 't2', 't3']) await accept(subject, { id });
+    const [running, abandoned] = await claim(subject, 'worker-1', 2);
+    assert.ok(running && abandoned);
+    await claim(subject, 'worker-2', 1);
+    subject.advance(LEASE_MS);
+    const request = { agent: 'agent', worker: 'worker-1', leaseMs: LEASE_MS, limit: 9 };
+    const claimed = await store.claim({ ...request, running: new Set([fenceKey(running.fence)]) }, () => undefined);
+    assert.deepEqual(
+      claimed.map(({ fence, lost }) => [fence.taskId, fence.attempt, lost]),
+      [
+        ['t2', 2, true],
+        ['t3', 2, true],
+      ],
+    );
+    subject.advance(LEASE_MS - 1);
+    assert.deepEqual(await claim(subject, 'worker-3'), []);
+    await write(subject, running.fence, { text: 'still here' });
   });
 
   test(`${label} claim: a turn that was given back is not lost and waits its delay`, async (t) => {
