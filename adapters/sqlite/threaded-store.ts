@@ -72,13 +72,17 @@ const UNCHANGED = { stored: false, resumed: [] } as const;
  */
 export async function openThreadedStore(script: URL, options: ThreadedStoreOptions): Promise<ThreadedStore> {
   const worker = new Worker(script, { workerData: { path: options.path } });
+  const gone = new Promise<void>((resolve) => {
+    worker.once('exit', () => resolve());
+    worker.once('error', () => resolve());
+  });
   worker.on('error', (error) => {
     throw error;
   });
   const halt = async (): Promise<void> => {
     await worker.terminate();
   };
-  const ports = await connectStore(worker, options);
+  const ports = await connectStore(worker, options, gone);
   return {
     ...ports,
     store: {
@@ -92,10 +96,11 @@ export async function openThreadedStore(script: URL, options: ThreadedStoreOptio
   };
 }
 
-/** The same with whatever serves the other end. */
+/** The same with whatever serves the other end, which says nothing any more when it is `gone`. */
 export async function connectStore(
   end: MessageEnd<ToStore, FromStore>,
   options: ThreadedStoreOptions,
+  gone: Promise<void>,
 ): Promise<SqlitePorts> {
   const { path, clock, wakeups, telemetry } = options;
   const pending = new Map<number, Pending>();
@@ -200,6 +205,18 @@ export async function connectStore(
     if (message.closed) closed.resolve();
   });
 
+  function leave(): void {
+    for (const { reject } of pending.values()) reject(unavailable('closed'));
+    pending.clear();
+  }
+
+  // Its fault ends the process, unless an agent's code has an opinion about that: then nobody may wait for it for ever.
+  void gone.then(() => {
+    closing = true;
+    closed.resolve();
+    leave();
+  });
+
   await opened.promise;
   const connection = openReadingConnection(path, health);
   const credentials = createCredentials(connection, createTaskRows(connection));
@@ -232,8 +249,7 @@ export async function connectStore(
         due = true;
         send();
         await closed.promise;
-        for (const { reject } of pending.values()) reject(unavailable('closed'));
-        pending.clear();
+        leave();
       },
     },
   };

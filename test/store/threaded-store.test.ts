@@ -42,9 +42,13 @@ async function connectToNobody(path: string) {
     unreadable: undefined,
   };
   const say = (said: Partial<FromStore>): void => void end.emit('message', { ...nothing, ...said });
-  const connecting = connectStore(nobody, { path, ...parts() });
+  let leave = (): void => {};
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const connecting = connectStore(nobody, { path, ...parts() }, gone);
   say({ opened: true });
-  return { ...(await connecting), say };
+  return { ...(await connecting), say, leave };
 }
 
 test('thread: what it commits is read at once on this side, and its wake-ups are heard here', async (t) => {
@@ -166,6 +170,18 @@ test('thread: one that has stopped is given so many writes and no more', async (
     assert.equal(error.storeFault, 'locked');
     return true;
   });
+});
+
+test('thread: when it is gone nobody waits for it', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store: other } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => other.close());
+  const { store, leave } = await connectToNobody(path);
+  const waiting = store.ping();
+  leave();
+  await rejectsWith(waiting, 'STORE_UNAVAILABLE');
+  await rejectsWith(store.ping(), 'STORE_UNAVAILABLE');
+  await store.close();
 });
 
 test('thread: damage that it found keeps this side from reading, and damage found here keeps it from writing', async (t) => {

@@ -38,10 +38,9 @@ export async function openThreadedSubject(t: TestContext): Promise<PushSubject> 
     return Object.assign((...view: V) => decide(...view), { rule: { name: OF_A_TEST, data: kept.length - 1 } });
   };
   void serveStore(port2 as MessageEnd<FromStore, ToStore>, { path, clock, decideFor });
-  const ports = await connectStore(port1 as MessageEnd<ToStore, FromStore>, {
-    ...{ path, clock, wakeups },
-    telemetry: silentTelemetry,
-  });
+  const gone = new Promise<void>((resolve) => port1.on('close', () => resolve()));
+  const options = { path, clock, wakeups, telemetry: silentTelemetry };
+  const ports = await connectStore(port1 as MessageEnd<ToStore, FromStore>, options, gone);
   const store: TaskStore = {
     ...ports.store,
     accept: (request, decide) => ports.store.accept(request, keep(decide)),
