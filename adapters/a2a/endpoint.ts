@@ -82,6 +82,8 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
     try {
       const entered = exchange.refused ?? enter();
       if ('place' in entered) place = entered.place;
+      // Whether the body came along is known when the parser has gone on; if it did, the connection is used again.
+      else await undefined;
       const served =
         'place' in entered
           ? await serve(http, exchange, { place: entered.place, startedAt })

@@ -128,6 +128,24 @@ test('HTTP: a caller who is refused keeps its connection when its body came alon
   assert.doesNotMatch(raw.received(), /Connection: close/);
 });
 
+test('HTTP: a request whose line alone is wrong keeps its connection when its body came along', async (t) => {
+  const served = await serve(t);
+  const raw = await openRaw(t, served.port);
+  const request = whole(rpc('GetTask', { id: 't1' }));
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    [request.replace('POST', 'PUT'), /HTTP\/1\.1 405 /],
+    [request.replace('/a2a', '/a2a/v1/nothing'), /HTTP\/1\.1 404 /],
+    ['GET /a2a HTTP/1.1\r\nHost: localhost\r\n\r\n', /405 [\s\S]*404 [\s\S]*405 /],
+  ];
+  for (const [text, pattern] of wrong) {
+    raw.socket.write(text);
+    await raw.until(pattern);
+  }
+  raw.socket.write(request);
+  await raw.until(/"result":\{"id":"t1"/);
+  assert.doesNotMatch(raw.received(), /Connection: close/);
+});
+
 test('HTTP: requests that come in one piece are answered in their order', async (t) => {
   const served = await serve(t);
   const raw = await openRaw(t, served.port);

@@ -129,6 +129,19 @@ test('streams: a call that failed before its stream began leaves its place', asy
   assert.deepEqual(refusals, []);
 });
 
+test('requests: whoever is refused because the service is full keeps its connection, and calls again on it', async (t) => {
+  const { served, letGo } = await busy(t, { requests: 1 });
+  const waiting = call(served, 'SendMessage', send());
+  await waits(served, 1);
+  const raw = await openRaw(t, served.port);
+  raw.socket.write(whole(rpc('GetTask', { id: 't1' })));
+  await raw.until(/HTTP\/1\.1 503 [\s\S]*OVERLOADED/);
+  letGo.open();
+  await waiting;
+  raw.socket.write(whole(rpc('GetTask', { id: 't1' })));
+  assert.doesNotMatch(await raw.until(/"result":\{"id":"t1"/), /Connection: close/);
+});
+
 test('bodies: while others hold too much of the memory a body is refused, and read again when they are gone', async (t) => {
   const { served, refusals, letGo } = await busy(t, { bodiesBytes: 10_000 });
   const large = send({ parts: [{ text: 'x'.repeat(9_000) }] });
