@@ -72,7 +72,7 @@ async function saved(file: string): Promise<Saved> {
   throw new UsageError(`--against ${file}: these are no figures that --save wrote`);
 }
 
-/** Throws UsageError, before half an hour of measuring and not after it. */
+/** Throws UsageError, before so long a measurement and not after it. */
 export async function readCommandLine(args: readonly string[], known: readonly string[]): Promise<CommandLine> {
   const { values, positionals: names } = parse(args);
   const unknown = names.filter((name) => !known.includes(name));
