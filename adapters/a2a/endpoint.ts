@@ -226,7 +226,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
   }
 
   function streamEnded(method: string, end: StreamEnd['reason'], life: Lifespan): string {
-    const reason = end === 'stopped' ? (life.stopped ?? 'stopped') : end;
+    const reason = end === 'stopped' ? (life.reason ?? 'stopped') : end;
     if (reason === 'slow-reader') telemetry.event('warn', 'stream.cut', { edge: edge.name, method });
     telemetry.count('a2a_stream_ends_total', { edge: edge.name, reason });
     return reason;

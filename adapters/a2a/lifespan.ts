@@ -1,3 +1,5 @@
+import { StopSignal } from '../../core/runtime/stop-signal.ts';
+
 export type StopReason = 'client-gone' | 'deadline' | 'shutdown';
 
 /** What stops whoever waits for a call. */
@@ -6,31 +8,18 @@ export interface Stoppable {
 }
 
 /** How long somebody waits for one call: until its answer is out, or until something stops it before. */
-export class Lifespan implements Stoppable {
-  private controller: AbortController | undefined;
+export class Lifespan extends StopSignal<StopReason> implements Stoppable {
   private readonly running: Set<Lifespan>;
-  /** Why it was stopped. */
-  stopped: StopReason | undefined;
 
   /** It is in `running` as long as it lasts. */
   constructor(running: Set<Lifespan>) {
+    super();
     this.running = running.add(this);
-  }
-
-  /** Made for whoever asks first: with its listeners it is among the dearest things of a call, and most never wait. */
-  get signal(): AbortSignal {
-    if (this.controller === undefined) {
-      this.controller = new AbortController();
-      if (this.stopped !== undefined) this.controller.abort(this.stopped);
-    }
-    return this.controller.signal;
   }
 
   stop(reason: StopReason): void {
     // Every response closes in the end; and an abort without a reason makes an error with a stack.
-    if (this.stopped !== undefined || !this.running.has(this)) return;
-    this.stopped = reason;
-    this.controller?.abort(reason);
+    if (this.running.has(this)) this.abort(reason);
   }
 
   end(): void {

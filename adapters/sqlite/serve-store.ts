@@ -14,7 +14,7 @@ import {
   type SentRule,
   type StoreCall,
   type ToStore,
-  WRITES,
+  writeOf,
 } from './store-messages.ts';
 import { toldLine } from './told-events.ts';
 
@@ -95,7 +95,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
   }
 
   function perform({ store, tenants, pushConfigs }: SqliteStore, { id, port, method, args }: StoreCall): void {
-    const place = (WRITES[port] as Readonly<Record<string, { readonly decide?: number }>>)[method];
+    const place = writeOf(port, method);
     const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
     if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);
     const { decide } = place;

@@ -31,6 +31,11 @@ export const WRITES = {
 export type WritingPort = keyof typeof WRITES;
 export type RemotePorts = { [P in WritingPort]: Pick<SqlitePorts[P], keyof (typeof WRITES)[P] & keyof SqlitePorts[P]> };
 
+/** Undefined: there is no such write. */
+export function writeOf(port: WritingPort, method: string): { readonly decide?: number } | undefined {
+  return (WRITES[port] as Readonly<Record<string, { readonly decide?: number }>>)[method];
+}
+
 export interface StoreCall {
   readonly id: number;
   readonly port: WritingPort;

@@ -24,6 +24,7 @@ import {
   type ToStore,
   WRITES,
   type WritingPort,
+  writeOf,
 } from './store-messages.ts';
 import { createTaskRows } from './task-rows.ts';
 import { notifyTold } from './told-events.ts';
@@ -156,7 +157,7 @@ export async function connectStore(
   function call(port: WritingPort, method: string, args: readonly unknown[]): Promise<never> {
     if (closing) return Promise.reject(unavailable('closed'));
     if (state.lost || pending.size >= PENDING_MAX) return Promise.reject(health.refused(state.lost ?? 'locked'));
-    const { decide: at } = (WRITES[port] as Readonly<Record<string, { readonly decide?: number }>>)[method] ?? {};
+    const { decide: at } = writeOf(port, method) ?? {};
     const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;

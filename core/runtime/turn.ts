@@ -32,7 +32,7 @@ export interface TurnDeps extends Omit<TurnWriterDeps, 'store'>, PrepareTurnDeps
 export function startTurn(deps: TurnDeps, claimed: Claimed): RunningTurn {
   const { agent, clock, digest, ids, patienceMs } = deps;
   const { fence, record } = claimed;
-  const signal = new StopSignal();
+  const signal = new StopSignal<unknown>();
   const recovery = agent.recovery ?? 'review';
   const log = new TurnLog(deps.telemetry, claimed, recovery);
   const writer = createTurnWriter({ store: observeStore(deps.store, log), clock, digest, patienceMs }, claimed);

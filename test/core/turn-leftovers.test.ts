@@ -75,7 +75,7 @@ describe('what a turn leaves behind', () => {
 
 describe('the signal of a turn', () => {
   it('has the first reason, and tells those who listen once', () => {
-    const stop = new StopSignal();
+    const stop = new StopSignal<unknown>();
     let heard = 0;
     stop.signal.addEventListener('abort', () => {
       heard += 1;
