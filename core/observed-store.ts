@@ -1,4 +1,5 @@
-import type { Decide, TaskStore, Transition } from './ports/task-store.ts';
+import type { Decide, Transition } from './ports/decide.ts';
+import type { TaskStore } from './ports/task-store.ts';
 import type { LogFields, Telemetry } from './ports/telemetry.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { Transition } from '../../core/ports/task-store.ts';
+import type { Transition } from '../../core/ports/decide.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups, Written } from '../../core/ports/wakeups.ts';
 import type { Connection } from './database.ts';

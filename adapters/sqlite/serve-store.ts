@@ -1,6 +1,6 @@
 import { ruleOf } from '../../core/decide/rules.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { RuleCall, Transition } from '../../core/ports/task-store.ts';
+import type { RuleCall, Transition } from '../../core/ports/decide.ts';
 import { type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
 import type { Written } from '../../core/ports/wakeups.ts';
 import { openSqliteStore, type SqliteStore } from './open.ts';

@@ -1,5 +1,5 @@
 import type { StoreFault } from '../../core/errors.ts';
-import type { RuleCall, Transition } from '../../core/ports/task-store.ts';
+import type { RuleCall, Transition } from '../../core/ports/decide.ts';
 import type { Labels, Level, LogFields } from '../../core/ports/telemetry.ts';
 import type { SqlitePorts } from './open.ts';
 import type { OpenErrorCode } from './open-error.ts';

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { DomainError, StoreFault } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import type { Decide, Transition } from '../../core/ports/task-store.ts';
+import type { Decide, Transition } from '../../core/ports/decide.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
 import { createCredentials } from './credentials.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../message.ts';
-import type { AcceptView, Change, Decide, RuleCall, TaskView } from '../ports/task-store.ts';
+import type { Decide, RuleCall } from '../ports/decide.ts';
+import type { AcceptView, Change, TaskView } from '../ports/task-store.ts';
 import { type ArtifactCommand, decideArtifact, type Writer } from './artifact.ts';
 import { decideBegin, decideCancel, decideExpire, decideResume } from './end.ts';
 import { decideSend, type SendCommand } from './send.ts';

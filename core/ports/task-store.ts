@@ -2,6 +2,7 @@ import type { EventBody, StoredEvent } from '../event.ts';
 import type { Json, JsonObject, Message, Part } from '../message.ts';
 import type { Owner } from '../principal.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../task.ts';
+import type { Decide } from './decide.ts';
 import type { PushConfig } from './push-configs.ts';
 import type { TenantStatus } from './tenants.ts';
 import type { Credential, CredentialSubject } from './vault.ts';
@@ -22,31 +23,6 @@ import type { Credential, CredentialSubject } from './vault.ts';
  * An *execution* is the outbox row of a turn. Its outcomes: `open` waits or runs; `done` was answered; `dead` failed
  * for good and waits for an operator; `closed` was never run (canceled, or its message was taken by another turn).
  */
-
-/** What a decide function was made of: its name among the rules (core/decide/rules.ts) and plain data. */
-export interface RuleCall {
-  readonly name: string;
-  readonly data: unknown;
-}
-
-/** A commit brought a task to another state. */
-export interface Transition {
-  readonly taskId: string;
-  readonly contextId: string;
-  readonly owner: Owner;
-  readonly from: TaskState;
-  readonly to: TaskState;
-  /** Of a claim: the turn that begins. */
-  readonly turn?: { readonly ordinal: number; readonly attempt: number; readonly trace?: string };
-}
-
-export interface Decide<View extends readonly unknown[], Result> {
-  (...view: View): Result;
-  /** A store that runs in another thread makes the function anew from this, and takes none without. */
-  readonly rule?: RuleCall;
-  /** Hears, after the commit and before the promise resolves, of every task that was there before and changed its state. */
-  readonly moved?: (transition: Transition) => void;
-}
 
 export type ExecutionOutcome = 'open' | 'done' | 'dead' | 'closed';
 

@@ -9,7 +9,7 @@ import type { FromStore, MessageEnd, ToStore } from '../../adapters/sqlite/store
 import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-store.ts';
 import { rule } from '../../core/decide/rules.ts';
 import { isDomainError } from '../../core/errors.ts';
-import type { Transition } from '../../core/ports/task-store.ts';
+import type { Transition } from '../../core/ports/decide.ts';
 import type { Written } from '../../core/ports/wakeups.ts';
 import { createWakeups } from '../../core/runtime/wakeups.ts';
 import { systemClock } from '../../src/system-clock.ts';
