@@ -37,10 +37,9 @@ export function acceptTask(store: TaskStore): Promise<unknown> {
   );
 }
 
-export function claimTasks(store: TaskStore, limit: number): Promise<readonly Claimed[]> {
-  return store.claim({ agent: 'agent', worker: 'bench', leaseMs: HOUR_MS, limit }, (view) =>
-    decideBegin(view, timeOrderedIds.next()),
-  );
+export async function claimTasks(store: TaskStore, limit: number): Promise<readonly Claimed[]> {
+  const request = { agent: 'agent', worker: 'bench', leaseMs: HOUR_MS, limit };
+  return (await store.claim(request, (view) => decideBegin(view, timeOrderedIds.next()))).claimed;
 }
 
 function complete(store: TaskStore, { fence }: Claimed): Promise<unknown> {

@@ -36,9 +36,9 @@ export function observeStore(store: ObservedStore, observer: Observer): Observed
     });
   }
 
-  function watched<V extends readonly unknown[], R>(decide: Decide<V, R>): Decide<V, R> {
+  function watched<V extends readonly unknown[], R>(decide: Decide<V, R>, moved = say): Decide<V, R> {
     const { rule } = decide;
-    return Object.assign((...view: V) => decide(...view), rule ? { rule, moved: say } : { moved: say });
+    return Object.assign((...view: V) => decide(...view), rule ? { rule, moved } : { moved });
   }
 
   function commit<T>(call: string, fields: LogFields, work: () => Promise<T>): Promise<T> {
@@ -48,7 +48,16 @@ export function observeStore(store: ObservedStore, observer: Observer): Observed
   }
 
   return {
-    accept: (request, decide) => store.accept(request, watched(decide)),
+    accept: async (request, decide) => {
+      const transitions: Transition[] = [];
+      const decideHere = watched(decide, (transition) => void transitions.push(transition));
+      const accepted = await store.accept(request, decideHere);
+      const { id: taskId, contextId } = accepted.record;
+      observer.telemetry.event('info', 'task.accepted', { taskId, contextId, ...observer.fields, kind: accepted.kind });
+      // Behind the message that has brought the task there.
+      for (const transition of transitions) say(transition);
+      return accepted;
+    },
     update: (request, decide) =>
       commit('update', { taskId: request.taskId }, () => store.update(request, watched(decide))),
     // No span: it is asked every second whether there is work or not, and a turn has its own.

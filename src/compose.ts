@@ -71,8 +71,6 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     ? createSealedVault({ keys: [firstKey, ...otherKeys], digest, clock })
     : createMemoryVault({ digest, clock });
   const { limits } = config;
-  const queueMax = { tenant: limits.queuedPerTenant, everybody: limits.queued };
-  const operations = createOperations({ store, vault, wakeups, clock, ids, digest, telemetry, queueMax });
   const allowedHosts = config.a2a?.push?.allowedHosts ?? [];
   const push = {
     operations: createPushOperations({ configs: pushConfigs, ids }),
@@ -86,15 +84,6 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     keySets.push(keySet);
     return (rules: TokenRules) => createTokenVerifier({ ...rules, keySet, clock });
   };
-  const endpoint = {
-    operations,
-    telemetry,
-    clock,
-    shutdown: shutdown.signal,
-    limits: { maxBodyBytes: config.maxBodyBytes },
-    gate: createLoadGate({ limits, telemetry }),
-  };
-
   function rovoEdges(rovo: RovoConfig): Edges {
     const app = parseForgeAppId(rovo.appId);
     if (!app) throw new TypeError('FORGE_APP_ID was not checked');
@@ -152,6 +141,19 @@ export async function compose(config: Config, telemetry: ServiceTelemetry): Prom
     agentId: config.agent.id,
     parkedMaxMs: config.parkedMaxMs,
   });
+  const operations = createOperations({
+    ...{ store, vault, wakeups, clock, ids, digest, telemetry },
+    queueMax: { tenant: limits.queuedPerTenant, everybody: limits.queued },
+    ...(config.role === 'api' ? {} : { slots: runner }),
+  });
+  const endpoint = {
+    operations,
+    telemetry,
+    clock,
+    shutdown: shutdown.signal,
+    limits: { maxBodyBytes: config.maxBodyBytes },
+    gate: createLoadGate({ limits, telemetry }),
+  };
   const janitor = createJanitor({ store, tenants, vault, clock, ids, telemetry, retentionMs: config.retentionMs });
   return createService({
     config,

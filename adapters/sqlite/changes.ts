@@ -1,11 +1,11 @@
 import type { EventBody, StoredEvent } from '../../core/event.ts';
-import type { Change, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
+import type { Change, Claimed, LeaseRequest, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
 import type { Unfinished } from './column-values.ts';
 import type { Connection, Query } from './database.ts';
-import type { Executions, OpenRow } from './executions.ts';
+import type { Executions, Lease, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
 import { type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
@@ -57,10 +57,22 @@ interface Creation {
   readonly ownerPk?: number | undefined;
   /** The context was made for this task, so there is none to look for. */
   readonly ownContext?: boolean;
+  /** Its turn begins in the same transaction. */
+  readonly begin?: Beginning | undefined;
+}
+
+interface Beginning {
+  readonly change: Change;
+  readonly lease: LeaseRequest;
+}
+
+/** As its message left it. */
+export interface Created extends Held {
+  readonly begun?: Claimed;
 }
 
 export interface Changes {
-  create(creation: Creation, tx: Transaction): Held;
+  create(creation: Creation, tx: Transaction): Created;
   apply(held: Held, change: Change, tx: Transaction): Held;
 }
 
@@ -89,8 +101,8 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
   const deleteRefused: Query<[tenant: string, principal: string, hash: string], unknown> =
     connection.prepare(DELETE_REFUSED_CREDENTIAL);
 
-  function create(creation: Creation, tx: Transaction): Held {
-    const { owner, task, change } = creation;
+  function create(creation: Creation, tx: Transaction): Created {
+    const { owner, task, change, begin } = creation;
     if (!change.status) throw broken('a new task has no status');
     if (!change.events?.length) throw broken('a new task has no event');
     const blank: Unfinished<TaskRecord> = {
@@ -105,7 +117,9 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       updatedAt: tx.now,
     };
     if (task.delegate !== undefined) blank.delegate = task.delegate;
-    const record = changed(blank, change, tx.now);
+    const accepted = changed(blank, change, tx.now);
+    // One row for both, so that a turn which begins at once does not write it again.
+    const record = begin ? changed(accepted, begin.change, tx.now) : accepted;
     const ownerPk =
       creation.ownerPk ?? selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
     const known = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
@@ -130,9 +144,27 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       JSON.stringify(status),
       json(record.metadata),
     );
-    const held: Held = { pk, owner: ownerPk, record, tenant: 'active', credentialHash: undefined, hasCredential: true };
-    writeChildren(held, { before: blank, change }, tx);
-    return held;
+    const held: Held = {
+      ...{ pk, owner: ownerPk, record: accepted, tenant: 'active' },
+      ...{ credentialHash: undefined, hasCredential: true },
+    };
+    const lease = begin && { worker: begin.lease.worker, until: tx.now + begin.lease.leaseMs };
+    writeChildren(held, { before: blank, change, ...(lease && { lease }) }, tx);
+    if (!begin) return held;
+    writeChildren({ ...held, record }, { before: accepted, change: begin.change }, tx);
+    return { ...held, begun: begun(record, creation, tx) };
+  }
+
+  function begun(record: TaskRecord, { change, begin }: Creation, tx: Transaction): Claimed {
+    const [message, open] = [change.messages?.[0], change.executions?.[0]];
+    if (!begin || !message || !open || !('open' in open)) throw broken('a task begins without a turn');
+    const trace = open.trace === undefined ? {} : { trace: open.trace };
+    const { id: taskId, contextId, owner } = record;
+    const turn = { ordinal: open.open, attempt: 1 };
+    const [from, to] = [change.status?.state, record.status.state];
+    if (from && from !== to) tx.moved({ taskId, contextId, owner, from, to, turn: { ...turn, ...trace } });
+    const fence = { taskId, ...turn, worker: begin.lease.worker };
+    return { fence, record, message, lost: false, pending: [], ...trace };
   }
 
   function apply(held: Held, change: Change, tx: Transaction): Held {
@@ -170,7 +202,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
 
   function writeChildren(
     held: Held,
-    { before, change }: { readonly before: TaskRecord; readonly change: Change },
+    { before, change, lease }: { readonly before: TaskRecord; readonly change: Change; readonly lease?: Lease },
     tx: Transaction,
   ): void {
     const { pk, record } = held;
@@ -188,7 +220,11 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       written.push({ sequence, body, at: tx.now });
     }
     for (const artifact of change.artifacts ?? NONE) artifacts.write(pk, artifact);
-    for (const write of writes) executions.write({ pk, owner: record.owner }, write, tx.now);
+    const task = { pk, owner: record.owner };
+    for (const write of writes) {
+      if (lease && 'open' in write) executions.openLeased(task, write, lease, tx.now);
+      else executions.write(task, write, tx.now);
+    }
     if (change.parked) deleteRefused.run(record.owner.tenant, record.owner.principal, change.parked.tokenHash);
     const ended = isTerminal(record.status.state);
     if (ended) end(held, change);
@@ -199,7 +235,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
     if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.
-    if (writes.length > 0 && !ended) tx.notify('work');
+    if (writes.length > 0 && !ended && !lease) tx.notify('work');
   }
 
   function end(held: Held, change: Change): void {

@@ -32,6 +32,10 @@ const HELD = `coalesce((select ${HELD_MS} from tenant_pause where tenant = ?), 0
 const INSERT_EXECUTION = `insert into execution
   (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace, lane)
   values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
+/** The lane counts it as running at once: nobody has seen it wait. */
+const INSERT_LEASED = `insert into execution
+  (task, ordinal, agent, attempt, outcome, lease_owner, claimable_at, lost, opened_at, trace, lane)
+  values (?, ?, ?, 1, 'open', ?, ?, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
 /*
  * `or fail`, here and for the lease: what fires triggers is otherwise prepared to be undone alone, and copies aside each
  * page that it changes, a tenth of what it costs. Only the triggers come after the first write, and what they count can be
@@ -96,10 +100,17 @@ interface HeldRow {
   readonly newest: number;
 }
 
-interface Lease {
+export interface Lease {
   readonly worker: string;
   readonly until: number;
 }
+
+interface TaskKey {
+  readonly pk: number;
+  readonly owner: Owner;
+}
+
+type OpenWrite = Extract<ExecutionWrite, { readonly open: number }>;
 
 export interface Executions {
   /** Oldest first. */
@@ -109,7 +120,9 @@ export interface Executions {
   /** What the messages of the open turns take. */
   openBytes(task: number): number;
   taken(task: number, by: number): readonly PendingMessage[];
-  write(task: { readonly pk: number; readonly owner: Owner }, write: ExecutionWrite, now: number): void;
+  write(task: TaskKey, write: ExecutionWrite, now: number): void;
+  /** Opens a turn that has begun already. */
+  openLeased(task: TaskKey, write: OpenWrite, lease: Lease, now: number): void;
   /** What the messages take that another turn's inbox handed over. */
   takenBytes(task: number, by: number): number;
   /** That were taken here; 0 before the first. */
@@ -135,6 +148,13 @@ export function createExecutions(connection: Connection): Executions {
     ],
     unknown
   > = connection.prepare(INSERT_EXECUTION);
+  const insertLeased: Query<
+    [
+      ...[task: number, ordinal: number, agent: string, worker: string, until: number],
+      ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
+    ],
+    unknown
+  > = connection.prepare(INSERT_LEASED);
   const close: Query<
     [outcome: string, takenBy: number | null, error: string | null, endedAt: number, task: number, ordinal: number],
     unknown
@@ -172,6 +192,11 @@ export function createExecutions(connection: Connection): Executions {
         const changed = close.run(outcome, takenBy ?? null, error ?? null, now, task.pk, ordinal);
         if (changed === 0) throw broken(`turn ${ordinal} has no open execution to close`);
       }
+    },
+    openLeased({ pk, owner: { tenant, agent } }, { open: ordinal, trace }, { worker, until }, now) {
+      longestLeaseMs = Math.max(longestLeaseMs, until - now);
+      insertLeased.run(pk, ordinal, agent, worker, until, now, trace ?? null, tenant, agent);
+      insertAttempt.run(pk, ordinal, 1, now, worker);
     },
     takenBytes: (task, by) => sumTaken.get(task, by)?.bytes ?? 0,
     get longestLeaseMs() {

@@ -55,7 +55,7 @@ const SELECT_CLAIMABLE = `select e.task, e.ordinal, e.attempt, e.lease_owner, e.
       where o.task = e.task and o.outcome = 'open' and o.ordinal > e.ordinal
         and o.lease_owner is not null and o.claimable_at > ?)
   order by e.claimable_at, e.task ${LIMIT}`;
-const SELECT_ALL = "select pk, served from lane where agent = ? and tenant = ''";
+const SELECT_ALL = "select pk, served, waiting from lane where agent = ? and tenant = ''";
 const SERVE = 'update lane set served = ? where pk = ?';
 
 interface LaneRow {
@@ -80,7 +80,19 @@ export interface Lanes {
    * Answers one turn after the other, each to be leased before the next is asked for, and has to be asked until there is
    * none: undefined when none is left, or when `takes` refused the next one, which keeps its place.
    */
-  claim(request: ClaimRequest, now: number, options: ClaimOptions): () => ClaimableRow | undefined;
+  claim(request: ClaimRequest, now: number, options: ClaimOptions): LaneClaim;
+}
+
+export interface LaneClaim {
+  next(): ClaimableRow | undefined;
+  /** Behind the last one: it was not the last, as far as counts tell, which know nothing of turns that may not run yet. */
+  more(): boolean;
+}
+
+interface AllLanes {
+  readonly pk: number;
+  served: number;
+  waiting: number;
 }
 
 interface ClaimOptions {
@@ -105,7 +117,7 @@ export function createLanes(connection: Connection): Lanes {
   const selectLost: Query<[now: number, agent: string], LaneRow> = connection.prepare(SELECT_LOST);
   const selectClaimable: Query<[lane: number, now: number, again: number, limit: number], ClaimableRow> =
     connection.prepare(SELECT_CLAIMABLE);
-  const selectAll: Query<[agent: string], { pk: number; served: number }> = connection.prepare(SELECT_ALL);
+  const selectAll: Query<[agent: string], AllLanes> = connection.prepare(SELECT_ALL);
   const serve: Query<[served: number, pk: number], unknown> = connection.prepare(SERVE);
 
   const claim: Lanes['claim'] = ({ agent, limit, perTenant }, now, { takes, extend }) => {
@@ -116,7 +128,9 @@ export function createLanes(connection: Connection): Lanes {
     /** What was taken last of each lane. */
     const served = new Map<number, number>();
     let left = limit;
-    let all: { pk: number; served: number } | undefined;
+    let all: AllLanes | undefined;
+    /** It ended before it had seen everything. */
+    let refused = false;
     /** Lanes behind this one have not been read; undefined: all have. */
     let read: LaneKey | undefined = { running: -1, served: 0, pk: 0 };
 
@@ -156,10 +170,14 @@ export function createLanes(connection: Connection): Lanes {
           lanes.delete(lane.pk);
           continue;
         }
-        if (!takes(row)) return undefined;
+        if (!takes(row)) {
+          refused = true;
+          return undefined;
+        }
         left -= 1;
-        all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served };
+        all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served, waiting: 0 };
         all.served += 1;
+        if (row.lease_owner === null) all.waiting -= 1;
         lane.running += 1;
         lane.served = all.served;
         served.set(lane.pk, lane.served);
@@ -171,15 +189,18 @@ export function createLanes(connection: Connection): Lanes {
 
     const lost = selectLost.all(now, agent);
     for (const row of lost.length > 0 && extend() ? selectLost.all(now, agent) : lost) add(row);
-    return () => {
-      const row = next();
-      if (!row && all) {
-        // Where the next claim goes on counting.
-        served.set(all.pk, all.served);
-        // Once for each lane, however much of it was taken: a lane that is read on has not been served by this claim.
-        for (const [pk, last] of served) serve.run(last, pk);
-      }
-      return row;
+    return {
+      next() {
+        const row = next();
+        if (!row && all) {
+          // Where the next claim goes on counting.
+          served.set(all.pk, all.served);
+          // Once for each lane, however much of it was taken: a lane that is read on has not been served by this claim.
+          for (const [pk, last] of served) serve.run(last, pk);
+        }
+        return row;
+      },
+      more: () => (refused || left === 0) && (all === undefined || all.waiting > 0),
     };
   };
 

@@ -50,7 +50,8 @@ const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
   where o.tenant = ? and o.principal = ? and t.ended = 0 limit 1`;
 /** What is known before a message: who sends it, what waits for whom, and what an earlier one of its key has made. */
 const SELECT_ARRIVAL = `select o.pk as owner, n.status, coalesce(l.waiting, 0) as waiting,
-    coalesce(a.waiting, 0) as all_waiting, r.fingerprint, r.task, r.sequence, r.answer
+    coalesce(a.waiting, 0) as all_waiting, exists (select 1 from tenant_pause p where p.tenant = c.tenant)
+      or exists (select 1 from runner_pause where id = 1) as paused, r.fingerprint, r.task, r.sequence, r.answer
   from (select ? as tenant, ? as principal, ? as agent) c
   left join owner o on o.tenant = c.tenant and o.principal = c.principal and o.agent = c.agent
   left join tenant n on n.id = c.tenant
@@ -123,6 +124,7 @@ type ArrivalRow = {
   readonly status: TenantStatus | null;
   readonly waiting: number;
   readonly all_waiting: number;
+  readonly paused: number;
 } & (RequestRow | NoRequest);
 
 export interface Arrival {
@@ -131,6 +133,8 @@ export interface Arrival {
   readonly tenant: TenantStatus;
   /** Turns that wait: those of the tenant, and all of the agent. */
   readonly queued: { readonly tenant: number; readonly everybody: number };
+  /** The tenant's turns are held back, or everybody's. */
+  readonly paused: boolean;
   readonly request: RequestRow | undefined;
 }
 
@@ -271,6 +275,7 @@ export function createTaskRows(connection: Connection): TaskRows {
         owner: row.owner ?? undefined,
         tenant: row.status ?? 'active',
         queued: { tenant: row.waiting, everybody: row.all_waiting },
+        paused: row.paused === 1,
         request: row.task === null ? undefined : row,
       };
     },

@@ -1,12 +1,14 @@
 import { DomainError, taskNotFound } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { Clock } from '../../core/ports/clock.ts';
+import { leaveSlots, takeSlot } from '../../core/ports/slots.ts';
 import type {
   AcceptDecision,
   Accepted,
   AcceptRequest,
   AcceptView,
   Claimed,
+  Claims,
   ExecutionRecord,
   Fence,
   TaskStore,
@@ -15,7 +17,7 @@ import type {
 } from '../../core/ports/task-store.ts';
 import { isTerminal } from '../../core/task.ts';
 import { type Artifacts, NO_VIEWS } from './artifacts.ts';
-import type { Changes } from './changes.ts';
+import type { Changes, Created } from './changes.ts';
 import type { Unfinished } from './column-values.ts';
 import { createCredentials } from './credentials.ts';
 import type { Connection, Query } from './database.ts';
@@ -98,6 +100,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     const view: Unfinished<AcceptView> = {
       now,
       tenant: arrival.tenant,
+      free: request.lease !== undefined && !arrival.paused,
       // A repeat needs no place.
       queued: repeated ? { tenant: 0, everybody: 0 } : arrival.queued,
     };
@@ -117,7 +120,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   }
 
   function accept(request: AcceptRequest, decide: (view: AcceptView) => AcceptDecision, tx: Transaction): Accepted {
-    const { owner, key, credential, pushConfig } = request;
+    const { owner, key, credential, pushConfig, lease } = request;
     const arrival = tasks.arrival(owner, key);
     const view = acceptView(request, arrival, tx.now);
     const decision = decide(view);
@@ -128,21 +131,25 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       if (row && pushConfig) pushConfigs.keep(row.task, pushConfig, tx.now);
       return { kind: 'repeat', record, sequence, answer };
     }
-    const held =
+    const held: Created =
       decision.kind === 'create'
         ? changes.create(
-            { ...decision, owner, ownerPk: arrival.owner, ownContext: request.contextId === undefined },
+            {
+              ...{ ...decision, owner, ownerPk: arrival.owner, ownContext: request.contextId === undefined },
+              begin: decision.begin && lease && { change: decision.begin, lease },
+            },
             tx,
           )
         : changes.apply(toContinue(request, decision.taskId, tx.now), decision.change, tx);
-    const { record } = held;
+    const { record, begun } = held;
     if (key) {
       const { contextId, messageId, fingerprint } = key;
       upsertRequest.run(held.owner, contextId, messageId, fingerprint, held.pk, record.sequence, decision.answer);
     }
     if (credential) credentials.keep(owner, credential, tx.now);
     if (pushConfig) pushConfigs.keep(held.pk, pushConfig, tx.now);
-    return { kind: decision.kind, record, sequence: record.sequence, answer: decision.answer };
+    const accepted = { kind: decision.kind, record, sequence: record.sequence, answer: decision.answer };
+    return begun ? { ...accepted, begun } : accepted;
   }
 
   function toContinue(request: AcceptRequest, taskId: string, now: number): Held {
@@ -201,23 +208,33 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         return { record: after.record, changed: change !== undefined, pending };
       }, decide.moved),
 
-    claim: (request, begin) =>
-      writes.run((tx) => {
-        const { worker, leaseMs, running } = request;
+    async claim(request, begin) {
+      const { worker, leaseMs, running, slots } = request;
+      /** Slots that this claim has taken. */
+      let taken = 0;
+      const leave = (count: number): void => {
+        taken -= count;
+        if (slots) leaveSlots(slots, count);
+      };
+      const claimInside = (tx: Transaction): Claims => {
+        // Of a transaction that was rolled back.
+        leave(taken);
         const lease = { worker, until: tx.now + leaseMs };
         const claimed: Claimed[] = [];
         let bytes = 0;
         const extend = (): boolean => running !== undefined && executions.extend(lease, running).length > 0;
         const takes = (row: ClaimableRow): boolean => {
           // Nothing was taken for a turn that never ran.
-          const taken = row.attempt > 0 ? executions.takenBytes(row.task, row.ordinal) : 0;
-          bytes += (row.more === 0 ? row.bytes : executions.openBytes(row.task)) + taken;
+          const takenBytes = row.attempt > 0 ? executions.takenBytes(row.task, row.ordinal) : 0;
+          bytes += (row.more === 0 ? row.bytes : executions.openBytes(row.task)) + takenBytes;
           const fits = bytes <= LIMITS.claimBytes || claimed.length === 0;
           // Or what is left would wait for the next poll.
           if (!fits) tx.notify('work');
-          return fits;
+          if (!fits || (slots && !takeSlot(slots))) return false;
+          taken += 1;
+          return true;
         };
-        const next = lanes.claim(request, tx.now, { takes, extend });
+        const { next, more } = lanes.claim(request, tx.now, { takes, extend });
         for (let row = next(); row; row = next()) {
           const { held, open, message, attempt, execution } = claimOne(row, lease, tx);
           const change = begin(viewOf(held, open, { now: tx.now }), execution);
@@ -228,19 +245,28 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;
           const alone = open.length === 1 && !change?.executions;
           // Nothing was taken for a turn that never ran.
-          const taken = row.attempt > 0 ? executions.taken(row.task, row.ordinal) : [];
+          const handed = row.attempt > 0 ? executions.taken(row.task, row.ordinal) : [];
           const one: Unfinished<Claimed> = {
             fence,
             record,
             message,
             lost: row.lease_owner !== null || row.lost === 1,
-            pending: alone ? taken : [...taken, ...executions.pending(row.task, row.ordinal)],
+            pending: alone ? handed : [...handed, ...executions.pending(row.task, row.ordinal)],
           };
           if (row.trace !== null) one.trace = row.trace;
           claimed.push(one);
         }
-        return claimed;
-      }, begin.moved),
+        // Of turns whose time was up.
+        leave(taken - claimed.length);
+        return { claimed, more: more() };
+      };
+      try {
+        return await writes.run(claimInside, begin.moved);
+      } catch (error) {
+        leave(taken);
+        throw error;
+      }
+    },
 
     heartbeat: (worker, leaseMs, options) =>
       writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs }, options?.only)),

@@ -1,7 +1,7 @@
 import { DomainError } from '../errors.ts';
 import type { Change, TaskView } from '../ports/task-store.ts';
 import { isTerminal } from '../task.ts';
-import { closeOthers, nextStatus, type Saying, statusEvent } from './status.ts';
+import { closeOthers, nextStatus, type Saying, type StatusOf, statusEvent } from './status.ts';
 
 /** CancelTask: undefined = it is canceled already. The runner is fenced off, a queued task is never started. */
 export function decideCancel(view: TaskView, saying?: Saying): Change | undefined {
@@ -44,8 +44,12 @@ export function decideBegin(view: TaskView, messageId: string): Change | undefin
   if (expired) return expired;
   const { record, now } = view;
   if (record.status.state === 'TASK_STATE_WORKING') return undefined;
+  return { ...startWorking(record, now), parked: null };
+}
+
+export function startWorking(record: StatusOf, now: number): Change {
   const status = nextStatus(record, now, 'TASK_STATE_WORKING');
-  return { status, parked: null, events: [statusEvent(record, status)] };
+  return { status, events: [statusEvent(record, status)] };
 }
 
 /** A fresh token came: the turn that was parked for one runs again. Undefined = it does not wait, or not for this one. */

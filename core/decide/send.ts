@@ -4,6 +4,7 @@ import type { Message } from '../message.ts';
 import type { EdgeProfile } from '../ports/edge.ts';
 import type { AcceptDecision, AcceptView, AnswerKind, Change, TaskView } from '../ports/task-store.ts';
 import { isInterrupted, isTerminal } from '../task.ts';
+import { startWorking } from './end.ts';
 import { nextStatus, statusEvent, timestampAfter } from './status.ts';
 
 /*
@@ -49,6 +50,7 @@ function create(view: AcceptView, command: SendCommand, contextId: string): Acce
       events: [{ task: { id, contextId, status } }],
       executions: [command.trace ? { open: 1, trace: command.trace } : { open: 1 }],
     },
+    ...(view.free ? { begin: startWorking({ id, contextId, status }, view.now) } : {}),
   };
 }
 

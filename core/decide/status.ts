@@ -12,6 +12,9 @@ export interface Saying {
   readonly parts: readonly Part[];
 }
 
+/** What a status follows, and where. */
+export type StatusOf = Pick<TaskRecord, 'id' | 'contextId' | 'status'>;
+
 let lastMs = Number.NaN;
 let lastText = '';
 
@@ -41,13 +44,17 @@ export function agentMessage(record: Pick<TaskRecord, 'id' | 'contextId'>, sayin
   };
 }
 
-export function nextStatus(record: TaskRecord, now: number, state: TaskState, saying?: Saying): TaskStatus {
+export function nextStatus(record: StatusOf, now: number, state: TaskState, saying?: Saying): TaskStatus {
   const timestamp = timestampAfter(record.status, now);
   return saying ? { state, message: agentMessage(record, saying), timestamp } : { state, timestamp };
 }
 
 /** The event of a status, cut to fit a frame; the snapshot keeps all of it. */
-export function statusEvent(record: TaskRecord, status: TaskStatus, metadata?: JsonObject): EventBody {
+export function statusEvent(
+  record: Pick<TaskRecord, 'id' | 'contextId'>,
+  status: TaskStatus,
+  metadata?: JsonObject,
+): EventBody {
   const update = { taskId: record.id, contextId: record.contextId, status };
   return smallStatusUpdate(metadata ? { ...update, metadata } : update);
 }

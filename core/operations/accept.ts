@@ -19,6 +19,7 @@ export async function acceptMessage(
   const { telemetry } = deps;
   const fingerprint = deps.digest(canonicalMessage(message));
   const request = await requestOf(deps, incoming, fingerprint);
+  const slot = deps.slots?.reserve(caller.owner);
   const said = callFields(caller, edge);
   const committed = telemetry.span('store.commit', { fields: () => ({ ...said, call: 'accept' }) }, async (span) => {
     // The turn becomes a child of the commit that opened it, also when another process runs it.
@@ -26,7 +27,7 @@ export async function acceptMessage(
     const fields = { ...said, trace };
     const { accept } = observeStore(deps.store, { telemetry, fields });
     const result = await accept(
-      request,
+      slot ? { ...request, lease: slot.lease } : request,
       rule('send', {
         message,
         fingerprint,
@@ -42,10 +43,10 @@ export async function acceptMessage(
     );
     const { id: taskId, contextId } = result.record;
     span.set({ taskId, contextId, kind: result.kind });
-    telemetry.event('info', 'task.accepted', { taskId, contextId, ...fields, kind: result.kind });
     return result;
   });
   const accepted = await committed.catch((error: unknown) => {
+    slot?.release();
     if (isDomainError(error, 'OVERLOADED') && error.limit) {
       telemetry.count('a2a_refusals_total', { limit: error.limit });
     }
@@ -56,6 +57,8 @@ export async function acceptMessage(
     }
     throw error;
   });
+  if (accepted.begun) slot?.begin(accepted.begun);
+  else slot?.release();
   telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
   // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
   await renewUserToken(deps, caller, request.credential).catch((error: unknown) => {

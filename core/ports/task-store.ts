@@ -4,6 +4,7 @@ import type { Owner } from '../principal.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../task.ts';
 import type { Decide } from './decide.ts';
 import type { PushConfig } from './push-configs.ts';
+import type { FreeSlots } from './slots.ts';
 import type { TenantStatus } from './tenants.ts';
 import type { Credential, CredentialSubject } from './vault.ts';
 
@@ -158,12 +159,16 @@ export interface AcceptRequest {
   readonly credential?: Credential;
   /** Kept in this commit for the task that answers, also for one that answers a repeat. */
   readonly pushConfig?: Omit<PushConfig, 'taskId'>;
+  /** Who would run the turn of a new task at once, see AcceptView.free. */
+  readonly lease?: LeaseRequest;
 }
 
 export interface AcceptView {
   readonly now: number;
   /** `active` when the tenant has no row. */
   readonly tenant: TenantStatus;
+  /** The turn of a new task may begin in this commit: the request says who runs it, and nothing is paused. */
+  readonly free: boolean;
   /** Turns that wait for a runner now: of the owner's tenant and of everybody, for the owner's agent. 0 for a repeat. */
   readonly queued: { readonly tenant: number; readonly everybody: number };
   /** The request row under `key`, with the task as it is now (absent when it was purged). */
@@ -186,6 +191,8 @@ export type AcceptDecision =
       readonly kind: 'create';
       readonly task: NewTask;
       readonly change: Change;
+      /** Only when the view says `free`: leases the one execution that `change` opens, and changes the task behind that. */
+      readonly begin?: Change;
       readonly answer: AnswerKind;
       readonly exclusive: boolean;
     }
@@ -193,8 +200,10 @@ export type AcceptDecision =
 
 export interface Accepted {
   readonly kind: AcceptDecision['kind'];
-  /** As it is after the commit. */
+  /** As the message left it. */
   readonly record: TaskRecord;
+  /** The turn that began in the same commit. */
+  readonly begun?: Claimed;
   /** Of the last event that the (first) call wrote. */
   readonly sequence: number;
   readonly answer: AnswerKind;
@@ -237,11 +246,16 @@ export interface Updated {
   readonly pending: readonly PendingMessage[];
 }
 
-export interface ClaimRequest {
-  readonly agent: string;
+export interface LeaseRequest {
   readonly worker: string;
   readonly leaseMs: number;
+}
+
+export interface ClaimRequest extends LeaseRequest {
+  readonly agent: string;
   readonly limit: number;
+  /** Each turn takes one, and none is claimed without; given back when the claim fails. */
+  readonly slots?: FreeSlots;
   /** At most `max` turns of one tenant at this worker; `running` has those that it runs already, by tenant. */
   readonly perTenant?: { readonly max: number; readonly running: ReadonlyMap<string, number> };
   /** Attempts (fenceKey) that this worker is at: leases of theirs that have run out are extended and not taken for lost. */
@@ -258,6 +272,12 @@ export interface Claimed {
   /** Messages that the lost attempt took from its inbox, then those that wait, oldest first. */
   readonly pending: readonly PendingMessage[];
   readonly trace?: string;
+}
+
+export interface Claims {
+  readonly claimed: readonly Claimed[];
+  /** It ended at the limit, for want of a slot or because of what messages take, and others wait. */
+  readonly more: boolean;
 }
 
 export interface HeldLease {
@@ -335,7 +355,7 @@ export interface TaskStore {
   claim(
     request: ClaimRequest,
     begin: Decide<[view: TaskView, execution: ExecutionRecord], Change | undefined>,
-  ): Promise<readonly Claimed[]>;
+  ): Promise<Claims>;
   /** Extends the leases that the worker still holds and answers them; `only` those of these keys (fenceKey), if given. */
   heartbeat(
     worker: string,

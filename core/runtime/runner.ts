@@ -3,9 +3,12 @@ import { isDomainError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import { observeStore } from '../observed-store.ts';
 import { pause } from '../ports/clock.ts';
+import type { Slot, Slots } from '../ports/slots.ts';
 import { type Claimed, type ClaimRequest, fenceKey } from '../ports/task-store.ts';
 import type { Wakeups } from '../ports/wakeups.ts';
+import type { Owner } from '../principal.ts';
 import type { RunningTurn } from './running-turn.ts';
+import { SlotCount } from './slot-count.ts';
 import { startTurn, type TurnDeps } from './turn.ts';
 
 /*
@@ -24,7 +27,7 @@ export interface RunnerDeps extends Omit<TurnDeps, 'patienceMs'> {
   readonly leaseMs: number;
 }
 
-export interface Runner {
+export interface Runner extends Slots {
   start(): void;
   /** Claims no more, lets turns finish for `drainMs`, then stops them in order. Resolves when every slot is free. */
   stop(drainMs: number): Promise<void>;
@@ -36,27 +39,24 @@ export function createRunner(deps: RunnerDeps): Runner {
   const { claim } = observeStore(store, { telemetry });
   const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
   const turns = new Map<string, RunningTurn>();
-  /** How many of them each tenant has. */
-  const tenants = new Map<string, number>();
+  const slots = new SlotCount(deps.concurrency, deps.concurrencyPerTenant);
+  let claimUnderWay = false;
   const stopping = new AbortController();
   let claiming: Promise<unknown> = Promise.resolve();
   let loops: Promise<unknown> = Promise.resolve();
-  /** The last claim took all that it might, so a slot that becomes free may be wanted. Else every new turn is announced. */
-  let mayBeMore = false;
+  /** A slot that becomes free may be wanted: the last claim left some, or could not look. Else every new turn is announced. */
+  let mayBeMore = true;
   /** The time to finish is over: whatever begins still is stopped at once. */
   let halted = false;
 
-  function countTurn(tenant: string, change: 1 | -1): void {
-    const count = (tenants.get(tenant) ?? 0) + change;
-    if (count > 0) tenants.set(tenant, count);
-    else tenants.delete(tenant);
+  /** Leaves a slot, which a turn that waits may want. */
+  function leave(tenant: string): void {
+    const wanted = mayBeMore || slots.isFull(tenant);
+    slots.leave(tenant);
+    if (wanted) wakeups.notify('work');
   }
 
-  function isFull(tenant: string): boolean {
-    const { concurrencyPerTenant: max } = deps;
-    return max !== undefined && (tenants.get(tenant) ?? 0) >= max;
-  }
-
+  /** It has a slot. */
   function begin(claimed: Claimed): void {
     const key = fenceKey(claimed.fence);
     const { tenant } = claimed.record.owner;
@@ -66,23 +66,41 @@ export function createRunner(deps: RunnerDeps): Runner {
     const listener = { wake: () => turn.check() };
     wakeups.listen(topic, listener, 'notices');
     turns.set(key, turn);
-    countTurn(tenant, 1);
     telemetry.gauge('a2a_turns_running', turns.size);
     if (halted) turn.stop('shutdown');
     void turn.done.then(() => {
       wakeups.unlisten(topic, listener);
       turns.delete(key);
-      const wanted = mayBeMore || isFull(tenant);
-      countTurn(tenant, -1);
       telemetry.gauge('a2a_turns_running', turns.size);
-      if (wanted) wakeups.notify('work');
+      leave(tenant);
     });
   }
 
-  function runs(): Pick<ClaimRequest, 'perTenant' | 'running'> {
-    const max = deps.concurrencyPerTenant;
+  /** For agents that may start over: one that may not is told apart from a message that it never saw by its claim. */
+  const mayReserve = deps.agent.recovery === 'rerun';
+
+  function reserve({ tenant, agent }: Owner): Slot | undefined {
+    if (!mayReserve || mayBeMore || stopping.signal.aborted || agent !== deps.agentId) return undefined;
+    // A claim knows how many each tenant had when it was made, and takes as many as are left of its share.
+    if (deps.concurrencyPerTenant !== undefined && (claimUnderWay || slots.isFull(tenant))) return undefined;
+    if (!slots.reserve(tenant)) return undefined;
     return {
-      ...(max === undefined ? {} : { perTenant: { max, running: new Map(tenants) } }),
+      lease: { worker, leaseMs },
+      begin: (claimed) => {
+        begin(claimed);
+        slots.settle();
+      },
+      release: () => {
+        leave(tenant);
+        slots.settle();
+      },
+    };
+  }
+
+  function runs(): Pick<ClaimRequest, 'perTenant' | 'running'> {
+    const perTenant = slots.limits();
+    return {
+      ...(perTenant && { perTenant }),
       // A store that keeps the claim waiting may have kept the heartbeat waiting until the leases ran out.
       ...(turns.size === 0 ? {} : { running: new Set(turns.keys()) }),
     };
@@ -100,6 +118,22 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
+  /** Answers whether more wait. */
+  async function claimTurns(limit: number): Promise<boolean> {
+    const request = { agent: deps.agentId, worker, leaseMs, limit, slots: slots.shared, ...runs() };
+    claimUnderWay = true;
+    try {
+      const { claimed, more } = await claim(request, rule('begin', { idPrefix: deps.ids.next() }));
+      for (const one of claimed) {
+        slots.claimed(one.record.owner.tenant);
+        begin(one);
+      }
+      return more;
+    } finally {
+      claimUnderWay = false;
+    }
+  }
+
   /** What the store refuses because it cannot be used, it has said itself. */
   function failed(name: string, error: unknown): void {
     telemetry.event(isDomainError(error, 'STORE_UNAVAILABLE') ? 'debug' : 'warn', name, {}, error);
@@ -108,18 +142,10 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function claimLoop(): Promise<void> {
     const wakeup = wakeups.subscribe('work');
     while (!stopping.signal.aborted) {
-      const limit = Math.min(deps.concurrency - turns.size, LIMITS.claimMax);
       try {
-        const claimed =
-          limit > 0
-            ? await claim(
-                { agent: deps.agentId, worker, leaseMs, limit, ...runs() },
-                rule('begin', { idPrefix: deps.ids.next() }),
-              )
-            : [];
-        for (const one of claimed) begin(one);
-        mayBeMore = claimed.length >= limit;
-        if (claimed.length > 0 && mayBeMore) continue;
+        const limit = Math.min(slots.free, LIMITS.claimMax);
+        mayBeMore = limit <= 0 || (await claimTurns(limit));
+        if (mayBeMore && limit > 0 && slots.free > 0) continue;
       } catch (error) {
         failed('runner.claim_failed', error);
         await pause(clock, 1_000, stopping.signal);
@@ -152,9 +178,10 @@ export function createRunner(deps: RunnerDeps): Runner {
       stopping.abort();
       const reserveMs = Math.min(LIMITS.drainReserveMs, drainMs);
       const all = () => Promise.all([...turns.values()].map((turn) => turn.done));
-      // A claim that is under way may still bring turns.
+      // A claim that is under way may still bring turns, and so may messages.
       const finish = async () => {
         await claiming;
+        await slots.settled();
         await all();
       };
       await Promise.race([finish(), pause(clock, drainMs - reserveMs)]);
@@ -164,6 +191,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       finished.abort();
       await loops;
     },
+    reserve,
     get running() {
       return turns.size;
     },

@@ -179,7 +179,7 @@ describe('a shutdown', () => {
     Object.assign(core.store, {
       claim: async (...args: Parameters<typeof claim>) => {
         const claimed = await claim(...args);
-        if (claimed.length > 0) stopped ??= core.runner.stop(DRAIN_MS);
+        if (claimed.claimed.length > 0) stopped ??= core.runner.stop(DRAIN_MS);
         return claimed;
       },
     });

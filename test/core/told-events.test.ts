@@ -183,7 +183,7 @@ describe('a stream', () => {
     const seen: Frame[] = [];
     for (const step of [await frames.next(), await frames.next()]) if (!step.done) seen.push(step.value);
     assert.deepEqual(statesOf(seen), ['Task SUBMITTED', 'WORKING']);
-    assert.equal((await claimed).length, 1);
+    assert.equal((await claimed).claimed.length, 1);
     const after = core.stats();
     assert.equal(after.commits - before.commits, 1);
     const waiting = frames.next();

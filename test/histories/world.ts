@@ -151,8 +151,10 @@ export async function createWorld(folder: string, recovery: Model['recovery']): 
     model: createModel(clock.now(), recovery),
     sent: [],
     story: [],
-    claim: ({ store, worker }) =>
-      store.claim({ agent: 'agent', worker, leaseMs: LEASE_MS, limit: 100 }, (view) => decideBegin(view, ids.next())),
+    async claim({ store, worker }) {
+      const request = { agent: 'agent', worker, leaseMs: LEASE_MS, limit: 100 };
+      return (await store.claim(request, (view) => decideBegin(view, ids.next()))).claimed;
+    },
     async start(process, claimed, attempt) {
       const deps = { store: process.store, clock, digest, ids, agent, telemetry: silentTelemetry };
       const turn = startTurn(

@@ -71,7 +71,7 @@ export function claimContract(label: string, open: SubjectFactory): void {
     await claim(subject, 'worker-2', 1);
     subject.advance(LEASE_MS);
     const request = { agent: 'agent', worker: 'worker-1', leaseMs: LEASE_MS, limit: 9 };
-    const claimed = await store.claim({ ...request, running: new Set([fenceKey(running.fence)]) }, () => undefined);
+    const { claimed } = await store.claim({ ...request, running: new Set([fenceKey(running.fence)]) }, () => undefined);
     assert.deepEqual(
       claimed.map(({ fence, lost }) => [fence.taskId, fence.attempt, lost]),
       [
@@ -159,7 +159,9 @@ export function claimContract(label: string, open: SubjectFactory): void {
   test(`${label} claim: begin changes the task in the same commit and sees the attempt counted`, async (t) => {
     const subject = await open(t);
     await accept(subject, { id: 't1' });
-    const [claimed] = await subject.store.claim(
+    const {
+      claimed: [claimed],
+    } = await subject.store.claim(
       { agent: 'agent', worker: 'worker-1', leaseMs: LEASE_MS, limit: 1 },
       (view, execution) => {
         assert.deepEqual(execution, { ordinal: 1, attempt: 1, leased: true });
@@ -182,7 +184,7 @@ export function claimContract(label: string, open: SubjectFactory): void {
     });
     await assert.rejects(refused, { message: thrown.message });
     const ended = await subject.store.claim(request, (view) => finish(view, 'TASK_STATE_FAILED'));
-    assert.deepEqual(ended, []);
+    assert.deepEqual(ended, { claimed: [], more: false });
     const record = await subject.store.record(ALICE, 't1');
     assert.equal(record?.status.state, 'TASK_STATE_FAILED');
   });

@@ -114,14 +114,11 @@ export function fairnessContract(label: string, open: SubjectFactory): void {
     const subject = await open(t);
     await queue(subject, 'a', 10);
     await queue(subject, 'b', 1);
-    const take = (worker: string, running: Readonly<Record<string, number>>) =>
-      subject.store.claim(
-        {
-          ...{ agent: 'agent', worker, leaseMs: LEASE_MS, limit: 8 },
-          perTenant: { max: 3, running: new Map(Object.entries(running)) },
-        },
-        () => undefined,
-      );
+    const take = async (worker: string, running: Readonly<Record<string, number>>) => {
+      const perTenant = { max: 3, running: new Map(Object.entries(running)) };
+      const request = { agent: 'agent', worker, leaseMs: LEASE_MS, limit: 8, perTenant };
+      return (await subject.store.claim(request, () => undefined)).claimed;
+    };
     assert.deepEqual(ids(await take('worker-1', { a: 1 })), ['a1', 'b1', 'a2']);
     assert.deepEqual(ids(await take('worker-1', { a: 3, b: 1 })), []);
     assert.deepEqual(ids(await take('worker-2', {})), ['a3', 'a4', 'a5']);

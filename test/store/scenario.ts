@@ -136,8 +136,8 @@ export function say({ store }: Subject, taskId: string, text: string): Promise<u
   return store.update({ taskId }, (view) => followUp(view, text));
 }
 
-export function claim({ store }: Subject, worker = 'worker-1', limit = 10): Promise<readonly Claimed[]> {
-  return store.claim({ agent: 'agent', worker, leaseMs: LEASE_MS, limit }, () => undefined);
+export async function claim({ store }: Subject, worker = 'worker-1', limit = 10): Promise<readonly Claimed[]> {
+  return (await store.claim({ agent: 'agent', worker, leaseMs: LEASE_MS, limit }, () => undefined)).claimed;
 }
 
 export async function claimOne(subject: Subject, worker?: string): Promise<Claimed> {

@@ -7,6 +7,7 @@ export interface FreezableStore {
   freeze(): void;
   /** The process wakes up: what hangs is carried out now. */
   thaw(): void;
+  readonly frozen: boolean;
 }
 
 /** One worker's view of a store, so that a worker can die while the others live on. */
@@ -28,6 +29,9 @@ export function createFreezableStore(inner: TaskStore): FreezableStore {
     thaw: () => {
       ice?.open();
       ice = undefined;
+    },
+    get frozen() {
+      return ice !== undefined;
     },
   };
 }

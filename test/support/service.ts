@@ -9,6 +9,7 @@ import type { Agent } from '../../core/ports/agent.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { OperatorStore } from '../../core/ports/operator-store.ts';
 import type { PushConfigs } from '../../core/ports/push-configs.ts';
+import type { Slots } from '../../core/ports/slots.ts';
 import type { TaskStore } from '../../core/ports/task-store.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Tenants } from '../../core/ports/tenants.ts';
@@ -46,6 +47,7 @@ export interface CoreOptions extends WorkerOptions {
 /** A runner that can die without a word. */
 export interface Worker {
   readonly runner: Runner;
+  readonly slots: Slots;
   /** Its process is gone: nothing of it reaches the store any more. */
   freeze(): void;
   /** It wakes up again and believes that it still holds its leases. */
@@ -91,12 +93,12 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   const vault = createMemoryVault({ digest, clock });
   const { retentionMs = 86_400_000, queueMax } = options;
   const deps = { store, vault, wakeups, clock, ids, digest, telemetry };
-  const operations = createOperations({ ...deps, ...(queueMax ? { queueMax } : {}) });
   const janitor = createJanitor({ store, tenants, vault, clock, ids, telemetry, retentionMs });
   const workers: Worker[] = [];
 
   function addWorker(worker: WorkerOptions): Worker {
-    const { freeze, thaw, store: own } = createFreezableStore(store);
+    const freezable = createFreezableStore(store);
+    const { freeze, thaw, store: own } = freezable;
     const agent = typeof worker.agent === 'function' ? { run: worker.agent } : worker.agent;
     const runner = createRunner({
       ...{ store: own, wakeups, clock, ids, digest, telemetry, agent, agentId: AGENT_ID },
@@ -107,7 +109,9 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
       leaseMs: worker.leaseMs ?? 30_000,
       parkedMaxMs: worker.parkedMaxMs ?? 3_600_000,
     });
-    const added = { runner, freeze, thaw };
+    // Callers of a dead process are gone with it: whoever still calls is answered by another one, which has no runner.
+    const slots: Slots = { reserve: (owner) => (freezable.frozen ? undefined : runner.reserve(owner)) };
+    const added = { runner, slots, freeze, thaw };
     workers.push(added);
     if (!options.idle || worker !== options) runner.start();
     return added;
@@ -116,6 +120,8 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
   // The service's own timers keep no process alive, and a test may wait for nothing else.
   const alive = setInterval(() => {}, 1_000);
   const worker = addWorker(options);
+  const { slots } = worker;
+  const operations = createOperations({ ...deps, slots, ...(queueMax ? { queueMax } : {}) });
   janitor.start();
   let stopped: Promise<void> | undefined;
 

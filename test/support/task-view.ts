@@ -37,7 +37,7 @@ export function viewOf(record: TaskRecord, changes: Partial<TaskView> = {}): Tas
 }
 
 export function acceptViewOf(changes: Partial<AcceptView> = {}): AcceptView {
-  return { now: NOW, tenant: 'active', queued: { tenant: 0, everybody: 0 }, ...changes };
+  return { now: NOW, tenant: 'active', free: false, queued: { tenant: 0, everybody: 0 }, ...changes };
 }
 
 export function artifactsOf(views: Readonly<Record<string, ArtifactView>>): ReadonlyMap<string, ArtifactView> {
