@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { Registry } from '../../core/registry.ts';
 import { createRounds } from '../../core/runtime/rounds.ts';
 import { admit, bodyTooLarge, logRefusal, overloadedError } from './admission.ts';
 import { answerJson, whenTaken } from './answer.ts';
@@ -58,9 +59,9 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
   const bindings = [createJsonRpcBinding({ edge, perform, telemetry, path })];
   if (httpJsonPath !== undefined)
     bindings.push(createHttpJsonBinding({ edge, perform, telemetry, path: httpJsonPath }));
-  const running = new Set<Lifespan>();
+  const running = new Registry<Lifespan>();
   shutdown.addEventListener('abort', () => {
-    for (const life of running) life.stop('shutdown');
+    for (const life of running.values()) life.stop('shutdown');
   });
   const heartbeats = createRounds<Beating>(clock, { intervalMs: limits.heartbeatMs, visit: (each) => each.beat() });
   const gate = options.gate ?? createLoadGate({ telemetry });

@@ -1,6 +1,7 @@
 import { type Metadata, ServerInterceptingCall, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
+import { Registry } from '../../core/registry.ts';
 import { letIn, logRefusal, overloadedError } from './admission.ts';
 import type { Edge } from './edge.ts';
 import type { EndpointLimits } from './endpoint-limits.ts';
@@ -27,22 +28,24 @@ export function createGrpcAdmission(options: {
   readonly shutdown: AbortSignal;
 }): GrpcIntercept {
   const { edge, limits, gate, telemetry, clock, shutdown } = options;
-  const running = new Set<GrpcCall>();
+  const running = new Registry<GrpcCall>();
   shutdown.addEventListener('abort', () => {
-    for (const call of running) call.stop('shutdown');
+    for (const call of running.values()) call.stop('shutdown');
   });
 
   return (path, call) => {
     const own = openCall(path.slice(path.lastIndexOf('/') + 1), clock.now());
     const stream = streamOf(call);
     let place: Place | undefined;
+    /** Of what runs; 0 before it does. */
+    let key = 0;
     let received = false;
     let cancelBodyTimer = () => {};
     let cancelAnswerTimer = () => {};
 
     /** Its answer is there. One that is not taken lies in memory and keeps its place, so that is not for ever. */
     function answered(): void {
-      if (!running.has(own)) return;
+      if (!running.has(key)) return;
       cancelAnswerTimer();
       cancelAnswerTimer = clock.timer(limits.answerMs, () => {
         stream.reset();
@@ -52,14 +55,14 @@ export function createGrpcAdmission(options: {
     }
 
     function refuse(error: WireError, headers: Readonly<Record<string, string>> = {}): void {
-      if (!running.has(own)) return;
+      if (!running.has(key)) return;
       own.outcome ??= `grpc-${error.grpc}`;
       answered();
       call.sendStatus(statusOf(error, headers));
     }
 
     async function begin(metadata: Metadata, next: (metadata: Metadata) => void): Promise<void> {
-      running.add(own);
+      key = running.add(own);
       if (shutdown.aborted) return refuse(overloadedError());
       const entered = gate.enter(edge.name);
       place = entered;
@@ -75,7 +78,7 @@ export function createGrpcAdmission(options: {
         return refuse(admission.refused, admission.headers);
       }
       // The client may have left meanwhile, and the place with it.
-      if (!running.has(own)) return;
+      if (!running.has(key)) return;
       // It may have begun meanwhile.
       if (shutdown.aborted) return refuse(overloadedError());
       const { session } = admission;
@@ -89,7 +92,7 @@ export function createGrpcAdmission(options: {
     function finish(): void {
       cancelBodyTimer();
       cancelAnswerTimer();
-      if (!running.delete(own)) return;
+      if (!running.take(key)) return;
       place?.leave();
       // After an answer there is nothing to stop, and aborting costs.
       if (own.outcome === undefined) own.stop('client-gone');

@@ -1,3 +1,4 @@
+import type { Registry } from '../../core/registry.ts';
 import { StopSignal } from '../../core/runtime/stop-signal.ts';
 
 export type StopReason = 'client-gone' | 'deadline' | 'shutdown';
@@ -9,20 +10,22 @@ export interface Stoppable {
 
 /** How long somebody waits for one call: until its answer is out, or until something stops it before. */
 export class Lifespan extends StopSignal<StopReason> implements Stoppable {
-  private readonly running: Set<Lifespan>;
+  private readonly running: Registry<Lifespan>;
+  private readonly key: number;
 
   /** It is in `running` as long as it lasts. */
-  constructor(running: Set<Lifespan>) {
+  constructor(running: Registry<Lifespan>) {
     super();
-    this.running = running.add(this);
+    this.running = running;
+    this.key = running.add(this);
   }
 
   stop(reason: StopReason): void {
     // Every response closes in the end; and an abort without a reason makes an error with a stack.
-    if (this.running.has(this)) this.abort(reason);
+    if (this.running.has(this.key)) this.abort(reason);
   }
 
   end(): void {
-    this.running.delete(this);
+    this.running.take(this.key);
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../core/ports/clock.ts';
 import type { Decide, Transition } from '../../core/ports/decide.ts';
 import type { Telemetry } from '../../core/ports/telemetry.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
+import { Registry } from '../../core/registry.ts';
 import { createCredentials } from './credentials.ts';
 import { openReadingConnection } from './database.ts';
 import { createExecutions } from './executions.ts';
@@ -104,13 +105,12 @@ export async function connectStore(
   gone: Promise<void>,
 ): Promise<SqlitePorts> {
   const { path, clock, wakeups, telemetry } = options;
-  const pending = new Map<number, Pending>();
+  const pending = new Registry<Pending>();
   let calls: StoreCall[] = [];
   /** Since the last message, one of a kind however many calls ran into it. */
   const troubles = new Map<StoreFault, ReadTrouble>();
   let due = false;
   let closing = false;
-  let lastId = 0;
   let state: StoreState = { lost: undefined, unreadable: undefined };
   const opened = settledLater();
   const closed = settledLater();
@@ -162,18 +162,15 @@ export async function connectStore(
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;
     const sent = rule ? args.map((arg, index) => (index === at ? ({ rule } satisfies SentRule) : arg)) : args;
-    lastId += 1;
-    const id = lastId;
-    calls.push({ id, port, method, args: sent });
-    soon();
     return new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject, moved: decide?.moved });
+      const id = pending.add({ resolve, reject, moved: decide?.moved });
+      calls.push({ id, port, method, args: sent });
+      soon();
     });
   }
 
   function settle(answer: FromStore['answers'][number]): void {
-    const waiting = pending.get(answer.id);
-    pending.delete(answer.id);
+    const waiting = pending.take(answer.id);
     if (!waiting) return;
     if ('error' in answer) {
       waiting.reject(receivedError(answer.error));
@@ -208,7 +205,6 @@ export async function connectStore(
 
   function leave(): void {
     for (const { reject } of pending.values()) reject(unavailable('closed'));
-    pending.clear();
   }
 
   // Its fault ends the process, unless an agent's code has an opinion about that: then nobody may wait for it for ever.

@@ -1,9 +1,15 @@
 import type { Clock } from '../ports/clock.ts';
+import { Registry } from '../registry.ts';
 
 export interface Rounds<T> {
   /** It is visited for the first time after `intervalMs` or a little earlier, and then every `intervalMs`. */
   add(member: T): void;
   remove(member: T): void;
+}
+
+interface Place<T> {
+  readonly slot: Registry<T>;
+  readonly key: number;
 }
 
 /** One interval is cut into so many ticks, so that not all are visited at once. */
@@ -14,12 +20,13 @@ const TICKS = 16;
  * would be among the largest things that each of them keeps. The timer runs only while there are members. `visit` must not
  * throw.
  */
-export function createRounds<T>(
+export function createRounds<T extends object>(
   clock: Clock,
   { intervalMs, visit }: { readonly intervalMs: number; readonly visit: (member: T) => void },
 ): Rounds<T> {
-  const slots = Array.from({ length: TICKS }, () => new Set<T>());
-  const slotOf = new Map<T, Set<T>>();
+  const slots = Array.from({ length: TICKS }, () => new Registry<T>());
+  const places = new WeakMap<T, Place<T>>();
+  let members = 0;
   let tick = 0;
   let stop = () => {};
 
@@ -27,22 +34,25 @@ export function createRounds<T>(
     stop = clock.timer(intervalMs / TICKS, () => {
       tick = (tick + 1) % TICKS;
       arm();
-      for (const member of slots[tick] ?? []) visit(member);
+      for (const member of slots[tick]?.values() ?? []) visit(member);
     });
   }
 
   return {
     add(member) {
       const slot = slots[tick];
-      if (!slot || slotOf.has(member)) return;
-      slot.add(member);
-      slotOf.set(member, slot);
-      if (slotOf.size === 1) arm();
+      if (!slot || places.has(member)) return;
+      places.set(member, { slot, key: slot.add(member) });
+      members += 1;
+      if (members === 1) arm();
     },
     remove(member) {
-      if (!slotOf.get(member)?.delete(member)) return;
-      slotOf.delete(member);
-      if (slotOf.size === 0) stop();
+      const place = places.get(member);
+      if (!place) return;
+      places.delete(member);
+      place.slot.take(place.key);
+      members -= 1;
+      if (members === 0) stop();
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Slot, Slots } from '../ports/slots.ts';
 import { type Claimed, type ClaimRequest, fenceKey } from '../ports/task-store.ts';
 import type { Wakeups } from '../ports/wakeups.ts';
 import type { Owner } from '../principal.ts';
-import type { RunningTurn } from './running-turn.ts';
+import { RunningTurns } from './running-turns.ts';
 import { SlotCount } from './slot-count.ts';
 import { startTurn, type TurnDeps } from './turn.ts';
 
@@ -38,7 +38,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const { clock, store, telemetry, wakeups, worker, leaseMs } = deps;
   const { claim } = observeStore(store, { telemetry });
   const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
-  const turns = new Map<string, RunningTurn>();
+  const turns = new RunningTurns();
   const slots = new SlotCount(deps.concurrency, deps.concurrencyPerTenant);
   let claimUnderWay = false;
   const stopping = new AbortController();
@@ -65,12 +65,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     // A hint only: the heartbeat finds what was missed, messages and a lost lease.
     const listener = { wake: () => turn.check() };
     wakeups.listen(topic, listener, 'notices');
-    turns.set(key, turn);
+    const place = turns.add(key, turn);
     telemetry.gauge('a2a_turns_running', turns.size);
     if (halted) turn.stop('shutdown');
     void turn.done.then(() => {
       wakeups.unlisten(topic, listener);
-      turns.delete(key);
+      turns.remove(place);
       telemetry.gauge('a2a_turns_running', turns.size);
       leave(tenant);
     });
@@ -102,16 +102,16 @@ export function createRunner(deps: RunnerDeps): Runner {
     return {
       ...(perTenant && { perTenant }),
       // A store that keeps the claim waiting may have kept the heartbeat waiting until the leases ran out.
-      ...(turns.size === 0 ? {} : { running: new Set(turns.keys()) }),
+      ...(turns.size === 0 ? {} : { running: turns.keys() }),
     };
   }
 
   async function beat(): Promise<void> {
-    const known = new Map(turns);
+    const known = turns.all();
     // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
-    const leases = await store.heartbeat(worker, leaseMs, { only: new Set(known.keys()) });
+    const leases = await store.heartbeat(worker, leaseMs, { only: turns.keys() });
     const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
-    for (const [key, turn] of known) {
+    for (const { key, turn } of known) {
       const lease = held.get(key);
       if (lease) turn.hear(lease.newest);
       else turn.stop('fenced');
@@ -177,7 +177,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     stop: async (drainMs) => {
       stopping.abort();
       const reserveMs = Math.min(LIMITS.drainReserveMs, drainMs);
-      const all = () => Promise.all([...turns.values()].map((turn) => turn.done));
+      const all = () => Promise.all(turns.all().map(({ turn }) => turn.done));
       // A claim that is under way may still bring turns, and so may messages.
       const finish = async () => {
         await claiming;
@@ -186,7 +186,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       };
       await Promise.race([finish(), pause(clock, drainMs - reserveMs)]);
       halted = true;
-      for (const turn of turns.values()) turn.stop('shutdown');
+      for (const { turn } of turns.all()) turn.stop('shutdown');
       await Promise.race([finish(), pause(clock, reserveMs)]);
       finished.abort();
       await loops;

@@ -11,7 +11,7 @@ import { isTerminal } from '../task.ts';
 import { type AgentSteps, createAgentSteps, iteratorOf } from './agent-steps.ts';
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
-import type { RunningTurn, StopReason } from './running-turn.ts';
+import type { RunningTurn, StopReason } from './running-turns.ts';
 import { StopSignal } from './stop-signal.ts';
 import { TurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';

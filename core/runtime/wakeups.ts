@@ -7,7 +7,7 @@ import { createRounds } from './rounds.ts';
 export function createWakeups(clock: Clock): Wakeups {
   const topics = new Map<string, Set<Listener>>();
   /** By the latest commit that told anything: its notices follow each other without anything between them. */
-  const told = new Map<string, Written>();
+  let told = new Map<string, Written>();
   let telling = false;
   const rounds = createRounds<Listener>(clock, {
     intervalMs: LIMITS.pollMs,
@@ -17,7 +17,8 @@ export function createWakeups(clock: Clock): Wakeups {
   function remember(topic: string, written: Written): void {
     if (!telling) {
       telling = true;
-      told.clear();
+      // A table that is emptied points to its next one, see Registry.
+      told = new Map();
       void Promise.resolve().then(() => {
         telling = false;
       });
@@ -45,7 +46,7 @@ export function createWakeups(clock: Clock): Wakeups {
       if (listeners) for (const listener of listeners) listener.wake(true, written);
     },
     notifyAll: () => {
-      told.clear();
+      told = new Map();
       for (const listeners of topics.values()) for (const listener of listeners) listener.wake(false);
     },
     subscribe: (topic) => {

@@ -26,14 +26,20 @@ function countedClock() {
   };
 }
 
+interface Member {
+  readonly name: string;
+}
+
+const members = (...names: string[]): Member[] => names.map((name) => ({ name }));
+
 describe('rounds', () => {
   it('every member is visited once in each interval, whenever it came', () => {
     const clock = countedClock();
     const visits: string[] = [];
-    const rounds = createRounds<string>(clock, { intervalMs: 1_600, visit: (name) => visits.push(name) });
-    rounds.add('a');
+    const rounds = createRounds<Member>(clock, { intervalMs: 1_600, visit: ({ name }) => visits.push(name) });
+    rounds.add({ name: 'a' });
     clock.advance(750);
-    rounds.add('b');
+    rounds.add({ name: 'b' });
     clock.advance(849);
     assert.deepEqual(visits, []);
     clock.advance(1);
@@ -47,35 +53,37 @@ describe('rounds', () => {
 
   it('one timer serves all members, and none when there are none', () => {
     const clock = countedClock();
-    const rounds = createRounds<string>(clock, { intervalMs: 1_600, visit: () => {} });
+    const rounds = createRounds<Member>(clock, { intervalMs: 1_600, visit: () => {} });
+    const [a, b, c, d, nobody] = members('a', 'b', 'c', 'd', 'nobody');
+    assert.ok(a && b && c && d && nobody);
     assert.equal(clock.waiting(), 0);
-    for (const name of ['a', 'b', 'c']) rounds.add(name);
+    for (const member of [a, b, c]) rounds.add(member);
+    rounds.add(a);
     assert.equal(clock.waiting(), 1);
     clock.advance(5_000);
     assert.equal(clock.waiting(), 1);
-    rounds.remove('a');
-    rounds.remove('a');
-    rounds.remove('nobody');
-    rounds.remove('b');
+    rounds.remove(a);
+    rounds.remove(a);
+    rounds.remove(nobody);
+    rounds.remove(b);
     assert.equal(clock.waiting(), 1);
-    rounds.remove('c');
+    rounds.remove(c);
     assert.equal(clock.waiting(), 0);
-    rounds.add('d');
+    rounds.add(d);
     assert.equal(clock.waiting(), 1);
   });
 
   it('a member may leave while it is visited, and the last one ends the timer', () => {
     const clock = countedClock();
     const visits: string[] = [];
-    const rounds = createRounds<string>(clock, {
+    const rounds = createRounds<Member>(clock, {
       intervalMs: 1_600,
-      visit: (name) => {
-        visits.push(name);
-        rounds.remove(name);
+      visit: (member) => {
+        visits.push(member.name);
+        rounds.remove(member);
       },
     });
-    rounds.add('a');
-    rounds.add('b');
+    for (const member of members('a', 'b')) rounds.add(member);
     clock.advance(10_000);
     assert.deepEqual(visits, ['a', 'b']);
     assert.equal(clock.waiting(), 0);

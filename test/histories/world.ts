@@ -7,7 +7,7 @@ import type { Operations } from '../../core/operations/operations.ts';
 import type { Ids } from '../../core/ports/clock.ts';
 import type { Claimed, TaskStore } from '../../core/ports/task-store.ts';
 import type { Wakeups } from '../../core/ports/wakeups.ts';
-import type { RunningTurn } from '../../core/runtime/running-turn.ts';
+import type { RunningTurn } from '../../core/runtime/running-turns.ts';
 import { startTurn } from '../../core/runtime/turn.ts';
 import { sha256 } from '../../src/system-clock.ts';
 import { createFreezableStore } from '../support/frozen-store.ts';
