@@ -1,4 +1,4 @@
-import type { EventBody, StoredEvent } from '../../core/event.ts';
+import type { EventBody } from '../../core/event.ts';
 import type { Change, Claimed, LeaseRequest, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
@@ -9,6 +9,7 @@ import type { Executions, Lease, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
 import { type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
+import type { WrittenEvent } from './told-events.ts';
 
 /*
  * The one place where a task changes. It writes what a decide function returned and refuses what no decide function
@@ -213,11 +214,12 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       insertMessage.run(pk, messages, JSON.stringify(message));
     }
     checkEnd(events, record.status.state);
-    const written: StoredEvent[] = [];
+    const written: WrittenEvent[] = [];
     for (const body of events) {
       sequence += 1;
-      insertEvent.run(pk, sequence, tx.now, JSON.stringify(body));
-      written.push({ sequence, body, at: tx.now });
+      const text = JSON.stringify(body);
+      insertEvent.run(pk, sequence, tx.now, text);
+      written.push({ sequence, body, at: tx.now, text });
     }
     for (const artifact of change.artifacts ?? NONE) artifacts.write(pk, artifact);
     const task = { pk, owner: record.owner };

@@ -199,13 +199,13 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       writes.run((tx) => {
         const { held, open } = forUpdate(request, tx.now);
         const change = decide(viewOf(held, open, { ...request, now: tx.now }));
-        const after = change ? changes.apply({ ...held, open }, change, tx) : held;
+        if (change) changes.apply({ ...held, open }, change, tx);
         const { fence, pendingAfter } = request;
         // Unless this change opened some, no other turn is open than those that are known.
         const opened = change?.executions?.some((write) => !('close' in write)) ?? false;
         const alone = !opened && open.length <= 1;
         const pending = fence && !alone ? executions.pending(held.pk, fence.ordinal, pendingAfter) : [];
-        return { record: after.record, changed: change !== undefined, pending };
+        return { changed: change !== undefined, pending };
       }, decide.moved),
 
     async claim(request, begin) {

@@ -10,9 +10,19 @@ import type { Wakeups, Written } from '../../core/ports/wakeups.ts';
 /** The other side gets no more of a commit unasked. */
 const TOLD_CHARS = 65_536;
 
+export interface WrittenEvent extends StoredEvent {
+  /** Its body as JSON, which has been made for its row. */
+  readonly text?: string;
+}
+
 /** Undefined: it is so large that whoever wants it has to read it. */
 export function toldLine(topic: string, { first, last, events, reply }: Written): string | undefined {
-  const text = JSON.stringify(events);
+  let text = '[';
+  for (const event of events as readonly WrittenEvent[]) {
+    const body = event.text ?? JSON.stringify(event.body);
+    text += `${text.length > 1 ? ',' : ''}{"sequence":${event.sequence},"at":${event.at},"body":${body}}`;
+  }
+  text += ']';
   return text.length > TOLD_CHARS ? undefined : `${topic}\t${first}\t${last}\t${reply ? 1 : 0}\t${text}\n`;
 }
 

@@ -240,7 +240,6 @@ export interface PendingMessage {
 }
 
 export interface Updated {
-  readonly record: TaskRecord;
   readonly changed: boolean;
   /** With a fence: messages of other open executions of the task behind `pendingAfter`, oldest first. */
   readonly pending: readonly PendingMessage[];
