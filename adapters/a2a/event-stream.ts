@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { Stop } from '../../core/ports/stop.ts';
 import type { Rounds } from '../../core/runtime/rounds.ts';
 import { endWith, firstEvent } from './response-events.ts';
 
@@ -55,7 +56,7 @@ interface EventStreamOptions {
   readonly response: ServerResponse;
   readonly source: StreamSource;
   /** Ends it cleanly between two events. */
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
   readonly clock: Clock;
   readonly times: StreamTimes;
   /** Of all streams. */
@@ -98,6 +99,7 @@ class EventStream implements Beating {
   private cancelOpening: (() => void) | undefined;
   private blocked = false;
   private over = false;
+  private readonly stop = (): void => this.end({ reason: 'stopped' });
 
   constructor(options: EventStreamOptions, tellOpened: (opened: Opened) => void) {
     const { response, signal, clock, times } = options;
@@ -109,12 +111,7 @@ class EventStream implements Beating {
     });
     // A socket that breaks under a write says so here as well as by closing, and closing is what is listened to.
     response.on('error', ignore);
-    signal.addEventListener('abort', this);
-  }
-
-  /** Of the signal. */
-  handleEvent(): void {
-    this.end({ reason: 'stopped' });
+    signal.addEventListener('abort', this.stop);
   }
 
   beat(): void {
@@ -210,7 +207,7 @@ class EventStream implements Beating {
     this.over = true;
     this.cancelOpening?.();
     heartbeats.remove(this);
-    signal.removeEventListener('abort', this);
+    signal.removeEventListener('abort', this.stop);
     // A source that waits answers only when its own signal has reached it; nobody has to wait for that.
     source.close().catch(ignore);
     return this.tellOpened;

@@ -1,6 +1,8 @@
 import { constants } from 'node:http2';
 import { Duplex } from 'node:stream';
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import type { Stop } from '../../core/ports/stop.ts';
+import { Stopper } from '../../core/runtime/stopper.ts';
 import type { Session } from './edge.ts';
 import type { Place } from './load-gate.ts';
 
@@ -10,9 +12,9 @@ export interface GrpcCall {
   /** By our clock, when the headers were there. */
   readonly startedAt: number;
   /** Ends the waiting and the stream, never the task. */
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
   stop(reason: StopReason): void;
-  stopped: StopReason | undefined;
+  readonly stopped: StopReason | undefined;
   /** For metrics: `ok`, an error's code or how a stream ended. */
   outcome: string | undefined;
 }
@@ -29,19 +31,17 @@ export interface AdmittedCall extends GrpcCall {
 }
 
 export function openCall(name: string, startedAt: number): GrpcCall {
-  const controller = new AbortController();
-  const call: GrpcCall = {
+  const stopper = new Stopper<StopReason>();
+  return {
     name,
     startedAt,
-    signal: controller.signal,
-    stopped: undefined,
-    outcome: undefined,
-    stop: (reason) => {
-      call.stopped ??= reason;
-      controller.abort();
+    signal: stopper,
+    get stopped() {
+      return stopper.reason;
     },
+    outcome: undefined,
+    stop: (reason) => stopper.abort(reason),
   };
-  return call;
 }
 
 const admittedCalls = new WeakMap<Metadata, AdmittedCall>();

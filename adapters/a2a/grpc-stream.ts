@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { Metadata, type ServerWritableStream, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { Stop } from '../../core/ports/stop.ts';
 import type { StreamTimes } from './event-stream.ts';
 import { nextStep } from './next-step.ts';
 
@@ -28,7 +29,7 @@ export async function writeGrpcStream(options: {
   readonly call: ServerWritableStream<Buffer, Buffer>;
   readonly source: MessageSource;
   /** Ends it between two events. */
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
   readonly clock: Clock;
   readonly times: Pick<StreamTimes, 'openAfterMs' | 'drainMs' | 'lingerMs'>;
   /** Breaks the stream off: a status would wait behind what the reader does not take. */

@@ -1,15 +1,16 @@
+import type { Stop } from '../../core/ports/stop.ts';
 import type { Registry } from '../../core/registry.ts';
-import { StopSignal } from '../../core/runtime/stop-signal.ts';
+import { Stopper } from '../../core/runtime/stopper.ts';
 
 export type StopReason = 'client-gone' | 'deadline' | 'shutdown';
 
 /** What stops whoever waits for a call. */
 export interface Stoppable {
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
 }
 
 /** How long somebody waits for one call: until its answer is out, or until something stops it before. */
-export class Lifespan extends StopSignal<StopReason> implements Stoppable {
+export class Lifespan extends Stopper<StopReason> implements Stoppable {
   private readonly running: Registry<Lifespan>;
   private readonly key: number;
 
@@ -20,8 +21,12 @@ export class Lifespan extends StopSignal<StopReason> implements Stoppable {
     this.key = running.add(this);
   }
 
+  get signal(): Stop {
+    return this;
+  }
+
   stop(reason: StopReason): void {
-    // Every response closes in the end; and an abort without a reason makes an error with a stack.
+    // Every response closes in the end.
     if (this.running.has(this.key)) this.abort(reason);
   }
 

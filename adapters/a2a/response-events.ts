@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports/clock.ts';
+import type { Stop } from '../../core/ports/stop.ts';
 
 interface Bound {
   readonly clock: Clock;
   readonly ms: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: Stop;
 }
 
 /** The first of these events, `abort` when the signal was before them, or undefined when none came in time. */

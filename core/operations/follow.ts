@@ -1,6 +1,7 @@
 import type { EventBody } from '../event.ts';
 import { snapshotFrames } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { ReadOptions, Snapshot } from '../ports/task-store.ts';
 import type { Owner } from '../principal.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../task.ts';
@@ -15,7 +16,7 @@ import type { Opening } from './task-frames.ts';
 export interface Reader {
   readonly owner: Owner;
   readonly taskId: string;
-  readonly signal: AbortSignal;
+  readonly signal: Stop;
 }
 
 /** Where a stream ends, beside the end of its task. */

@@ -1,6 +1,7 @@
 import type { EventBody } from '../event.ts';
 import type { Message } from '../message.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { ListFilter } from '../ports/task-store.ts';
 import type { Caller } from '../principal.ts';
 import type { Task } from '../task.ts';
@@ -56,9 +57,9 @@ export interface ListResult {
  * A signal stops the waiting, never the task.
  */
 export interface Operations {
-  sendMessage(edge: EdgeProfile, incoming: Incoming, options: SendOptions, signal: AbortSignal): Promise<Answer>;
+  sendMessage(edge: EdgeProfile, incoming: Incoming, options: SendOptions, signal: Stop): Promise<Answer>;
   /** Resolves when the message is accepted; refusals reject before there is a stream. */
-  sendStreamingMessage(edge: EdgeProfile, incoming: Incoming, signal: AbortSignal): Promise<FrameStream>;
+  sendStreamingMessage(edge: EdgeProfile, incoming: Incoming, signal: Stop): Promise<FrameStream>;
   getTask(caller: Caller, taskId: string, historyLength?: number): Promise<Task>;
   listTasks(caller: Caller, query: ListQuery): Promise<ListResult>;
   /** Idempotent on a canceled task; TASK_NOT_CANCELABLE on other finished ones. */
@@ -68,7 +69,7 @@ export interface Operations {
     edge: EdgeProfile,
     caller: Caller,
     subscription: { readonly taskId: string; readonly after?: number },
-    signal: AbortSignal,
+    signal: Stop,
   ): Promise<FrameStream>;
   /** Every authenticated call of a user whose token came along: keeps it and wakes tasks that wait for one. */
   renewUserToken(caller: Caller): Promise<void>;

@@ -1,5 +1,6 @@
 import { taskNotFound } from '../errors.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { Accepted, ReadOptions } from '../ports/task-store.ts';
 import { isTerminal, type TaskState } from '../task.ts';
 import { acceptMessage } from './accept.ts';
@@ -15,7 +16,7 @@ export async function sendMessage(
   deps: OperationDeps,
   edge: EdgeProfile,
   incoming: Incoming,
-  { options, signal }: { readonly options: SendOptions; readonly signal: AbortSignal },
+  { options, signal }: { readonly options: SendOptions; readonly signal: Stop },
 ): Promise<Answer> {
   const mayReply = edge.messageAnswers && !options.returnImmediately;
   const accepted = await acceptMessage(deps, edge, incoming, mayReply ? 'message' : 'task');

@@ -1,6 +1,7 @@
 import { smallMessage } from '../frame-size.ts';
 import { LIMITS } from '../limits.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { Accepted } from '../ports/task-store.ts';
 import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
@@ -99,7 +100,7 @@ export async function sendStreamingMessage(
   deps: OperationDeps,
   edge: EdgeProfile,
   incoming: Incoming,
-  { signal }: { readonly signal: AbortSignal },
+  { signal }: { readonly signal: Stop },
 ): Promise<FrameStream> {
   const accepted = await acceptMessage(deps, edge, incoming, edge.messageAnswers ? 'message' : 'task');
   const reader: Reader = { owner: incoming.caller.owner, taskId: accepted.record.id, signal };

@@ -1,5 +1,6 @@
 import { DomainError, taskNotFound } from '../errors.ts';
 import type { EdgeProfile } from '../ports/edge.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { Caller } from '../principal.ts';
 import { isTerminal } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
@@ -15,7 +16,7 @@ export async function subscribeToTask(
   deps: OperationDeps,
   edge: EdgeProfile,
   caller: Caller,
-  { taskId, after, signal }: { readonly taskId: string; readonly after?: number; readonly signal: AbortSignal },
+  { taskId, after, signal }: { readonly taskId: string; readonly after?: number; readonly signal: Stop },
 ): Promise<FrameStream> {
   const { owner } = caller;
   const snapshot = await deps.store.read(owner, taskId, { artifacts: true, historyLength: 0 });

@@ -1,3 +1,5 @@
+import type { Stop } from './stop.ts';
+
 /** The only source of time. `now` is epoch milliseconds. */
 export interface Clock {
   now(): number;
@@ -15,7 +17,7 @@ export interface Ids {
 export type Digest = (text: string) => string;
 
 /** Resolves after `ms`, or at once when the signal is aborted. Never rejects. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal?: Stop): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
       resolve();

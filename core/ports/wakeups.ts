@@ -1,4 +1,5 @@
 import type { StoredEvent } from '../event.ts';
+import type { Stop } from './stop.ts';
 
 /**
  * Latency hints between a commit and those who wait for it. Losing every one of them costs a waiter at most one poll
@@ -48,6 +49,6 @@ export interface Wakeup {
    * Resolves when the topic was notified since the last call, after `ms`, or when the signal is aborted. Never rejects.
    * True: this very topic was notified. False says nothing.
    */
-  wait(ms: number, signal?: AbortSignal): Promise<boolean>;
+  wait(ms: number, signal?: Stop): Promise<boolean>;
   close(): void;
 }

@@ -12,7 +12,7 @@ import { type AgentSteps, createAgentSteps, iteratorOf } from './agent-steps.ts'
 import { type CheckedUpdate, checkUpdate } from './agent-update.ts';
 import { type PrepareTurnDeps, prepareTurn } from './prepare-turn.ts';
 import type { RunningTurn, StopReason } from './running-turns.ts';
-import { StopSignal } from './stop-signal.ts';
+import { StopSignal } from './stopper.ts';
 import { TurnLog } from './turn-log.ts';
 import { describeThrown, ENDED, STOPPED, TURN_TEXTS } from './turn-texts.ts';
 import { createTurnWriter, type TurnWriterDeps } from './turn-writer.ts';

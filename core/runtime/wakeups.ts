@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Stop } from '../ports/stop.ts';
 import type { Listener, Wakeup, Wakeups, Written } from '../ports/wakeups.ts';
 import { createRounds } from './rounds.ts';
 
@@ -87,7 +88,7 @@ class Waiter implements Wakeup, Listener {
     this.done?.();
   }
 
-  wait(ms: number, signal?: AbortSignal): Promise<boolean> {
+  wait(ms: number, signal?: Stop): Promise<boolean> {
     if (this.due || signal?.aborted) return Promise.resolve(this.take());
     return new Promise((resolve) => {
       const done = (): void => {

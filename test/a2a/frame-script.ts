@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import type { Frame } from '../../core/operations/operations.ts';
+import type { Stop } from '../../core/ports/stop.ts';
+import { Stopper } from '../../core/runtime/stopper.ts';
 
 export interface FrameScript extends AsyncIterable<Frame> {
   push(frame: Frame): void;
@@ -11,7 +14,7 @@ export interface FrameScript extends AsyncIterable<Frame> {
 }
 
 /** A stream that a test feeds as it goes. Ends by itself when the signal is aborted, as those of core do. */
-export function frameScript(signal?: AbortSignal): FrameScript {
+export function frameScript(signal?: Stop): FrameScript {
   const queue: (() => Promise<IteratorResult<Frame>>)[] = [];
   let waiting: ((step: Promise<IteratorResult<Frame>>) => void) | undefined;
   let returned = false;
@@ -57,4 +60,10 @@ export function frameScript(signal?: AbortSignal): FrameScript {
       },
     }),
   };
+}
+
+/** How many wait to be told that it is aborted. */
+export function listening(signal: Stop): number {
+  assert.ok(signal instanceof Stopper);
+  return signal.listening;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { DomainError } from '../../core/errors.ts';
+import type { Stop } from '../../core/ports/stop.ts';
 import { until } from '../support/until.ts';
 import { head, openRaw, whole } from './raw-socket.ts';
 import { call, post, rpc, send } from './rpc.ts';
@@ -269,7 +270,7 @@ test('HTTP: a call whose body comes during a shutdown does not wait', async (t) 
 });
 
 test('HTTP: a blocking call stops to wait when its client leaves and when the server stops', async (t) => {
-  const signals: AbortSignal[] = [];
+  const signals: Stop[] = [];
   const operations = scriptedOperations({
     sendMessage: (_edge, _incoming, _options, signal) => {
       signals.push(signal);

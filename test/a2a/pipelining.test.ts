@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Session } from '../../adapters/a2a/edge.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { Stop } from '../../core/ports/stop.ts';
 import { until } from '../support/until.ts';
 import { frameScript } from './frame-script.ts';
 import { openRaw, whole } from './raw-socket.ts';
@@ -17,7 +18,7 @@ const NOBODY = ['x-who: nobody'];
 
 /** A server whose SendMessage never answers, and that knows whoever is not nobody. */
 async function busy(t: TestContext) {
-  const signals: AbortSignal[] = [];
+  const signals: Stop[] = [];
   const gate = gateOf(LIMITS);
   const operations = scriptedOperations({
     sendMessage: (_edge, _incoming, _options, signal) => {

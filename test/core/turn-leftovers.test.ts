@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Agent } from '../../core/ports/agent.ts';
 import type { Clock } from '../../core/ports/clock.ts';
-import { StopSignal } from '../../core/runtime/stop-signal.ts';
+import { StopSignal } from '../../core/runtime/stopper.ts';
 import { createClient } from '../support/client.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createCore } from '../support/service.ts';
