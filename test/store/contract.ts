@@ -1,5 +1,6 @@
 import { acceptContract } from './accept-contract.ts';
 import { artifactsContract } from './artifacts-contract.ts';
+import { beginContract } from './begin-contract.ts';
 import { claimContract } from './claim-contract.ts';
 import { credentialsContract } from './credentials-contract.ts';
 import { fairnessContract } from './fairness-contract.ts';
@@ -18,6 +19,7 @@ import { updateContract } from './update-contract.ts';
  */
 export function storeContract(label: string, open: SubjectFactory): void {
   acceptContract(label, open);
+  beginContract(label, open);
   updateContract(label, open);
   claimContract(label, open);
   fairnessContract(label, open);

@@ -36,7 +36,9 @@ export async function openThreadedSubject(t: TestContext): Promise<PushSubject> 
   const keep = <V extends readonly unknown[], R>(decide: Decide<V, R>): Decide<V, R> => {
     if (decide.rule) return decide;
     kept.push(decide as unknown as AnyDecide);
-    return Object.assign((...view: V) => decide(...view), { rule: { name: OF_A_TEST, data: kept.length - 1 } });
+    const rule = { name: OF_A_TEST, data: kept.length - 1 };
+    const { moved } = decide;
+    return Object.assign((...view: V) => decide(...view), moved ? { rule, moved } : { rule });
   };
   void serveStore(port2 as MessageEnd<FromStore, ToStore>, { path, clock, decideFor });
   const gone = new Promise<void>((resolve) => port1.on('close', () => resolve()));
