@@ -29,7 +29,7 @@ const SELECT_LOST = `with recursive worker (id) as (
     union all
     select (select min(e.lease_owner) from execution e indexed by execution_leased where e.lease_owner > worker.id)
     from worker where worker.id is not null)
-  select l.pk, l.tenant, l.running - count(*) as running, l.served
+  select l.pk, l.tenant, l.running - count(*) as running, l.served, count(*) as lost
   from worker
   join execution e indexed by execution_leased on e.lease_owner = worker.id and e.claimable_at <= ?
   join lane l on l.pk = e.lane left join tenant n on n.id = l.tenant
@@ -63,6 +63,11 @@ interface LaneRow {
   readonly tenant: string;
   readonly running: number;
   readonly served: number;
+}
+
+interface LostRow extends LaneRow {
+  /** Turns whose lease ran out. */
+  readonly lost: number;
 }
 
 /** A lane during one claim. */
@@ -114,7 +119,7 @@ function isBefore(a: LaneKey, b: LaneKey): boolean {
 export function createLanes(connection: Connection): Lanes {
   const selectWaiting: Query<[agent: string, due: number, pk: number, limit: number], LaneRow> =
     connection.prepare(SELECT_WAITING);
-  const selectLost: Query<[now: number, agent: string], LaneRow> = connection.prepare(SELECT_LOST);
+  const selectLost: Query<[now: number, agent: string], LostRow> = connection.prepare(SELECT_LOST);
   const selectClaimable: Query<[lane: number, now: number, again: number, limit: number], ClaimableRow> =
     connection.prepare(SELECT_CLAIMABLE);
   const selectAll: Query<[agent: string], AllLanes> = connection.prepare(SELECT_ALL);
@@ -129,6 +134,8 @@ export function createLanes(connection: Connection): Lanes {
     const served = new Map<number, number>();
     let left = limit;
     let all: AllLanes | undefined;
+    /** Turns whose lease ran out and that were not taken yet. They do not count as waiting. */
+    let lost = 0;
     /** It ended before it had seen everything. */
     let refused = false;
     /** Lanes behind this one have not been read; undefined: all have. */
@@ -178,6 +185,7 @@ export function createLanes(connection: Connection): Lanes {
         all ??= selectAll.get(agent) ?? { pk: lane.pk, served: lane.served, waiting: 0 };
         all.served += 1;
         if (row.lease_owner === null) all.waiting -= 1;
+        else lost -= 1;
         lane.running += 1;
         lane.served = all.served;
         served.set(lane.pk, lane.served);
@@ -187,8 +195,11 @@ export function createLanes(connection: Connection): Lanes {
       return undefined;
     }
 
-    const lost = selectLost.all(now, agent);
-    for (const row of lost.length > 0 && extend() ? selectLost.all(now, agent) : lost) add(row);
+    const expired = selectLost.all(now, agent);
+    for (const row of expired.length > 0 && extend() ? selectLost.all(now, agent) : expired) {
+      add(row);
+      lost += row.lost;
+    }
     return {
       next() {
         const row = next();
@@ -200,7 +211,7 @@ export function createLanes(connection: Connection): Lanes {
         }
         return row;
       },
-      more: () => (refused || left === 0) && (all === undefined || all.waiting > 0),
+      more: () => (refused || left === 0) && (all === undefined || all.waiting + lost > 0),
     };
   };
 

@@ -9,6 +9,7 @@ import { operatorContract } from './operator-contract.ts';
 import { erasureContract } from './operator-erasure-contract.ts';
 import { pauseContract } from './operator-pause-contract.ts';
 import { operatorReadsContract } from './operator-reads-contract.ts';
+import { slotsContract } from './slots-contract.ts';
 import type { SubjectFactory } from './subject.ts';
 import { retentionContract, tenantsContract } from './tenants-contract.ts';
 import { updateContract } from './update-contract.ts';
@@ -22,6 +23,7 @@ export function storeContract(label: string, open: SubjectFactory): void {
   beginContract(label, open);
   updateContract(label, open);
   claimContract(label, open);
+  slotsContract(label, open);
   fairnessContract(label, open);
   artifactsContract(label, open);
   credentialsContract(label, open);
