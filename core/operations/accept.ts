@@ -19,34 +19,38 @@ export async function acceptMessage(
   const { telemetry } = deps;
   const fingerprint = deps.digest(canonicalMessage(message));
   const request = await requestOf(deps, incoming, fingerprint);
-  const slot = deps.slots?.reserve(caller.owner);
   const said = callFields(caller, edge);
   const committed = telemetry.span('store.commit', { fields: () => ({ ...said, call: 'accept' }) }, async (span) => {
     // The turn becomes a child of the commit that opened it, also when another process runs it.
     const trace = span.traceparent ?? caller.trace;
     const fields = { ...said, trace };
     const { accept } = observeStore(deps.store, { telemetry, fields });
-    const result = await accept(
-      slot ? { ...request, lease: slot.lease } : request,
-      rule('send', {
-        message,
-        fingerprint,
-        policy: edge.contextPolicy,
-        ...(deps.queueMax ? { queueMax: deps.queueMax } : {}),
-        answer,
-        deadlineMs: incoming.deadlineMs,
-        newTaskId: deps.ids.next(),
-        newContextId: deps.ids.next(),
-        ...(caller.delegate ? { delegate: caller.delegate } : {}),
-        ...(trace ? { trace } : {}),
-      }),
-    );
+    const send = rule('send', {
+      message,
+      fingerprint,
+      policy: edge.contextPolicy,
+      ...(deps.queueMax ? { queueMax: deps.queueMax } : {}),
+      answer,
+      deadlineMs: incoming.deadlineMs,
+      newTaskId: deps.ids.next(),
+      newContextId: deps.ids.next(),
+      ...(caller.delegate ? { delegate: caller.delegate } : {}),
+      ...(trace ? { trace } : {}),
+    });
+    const slot = deps.slots?.reserve(caller.owner);
+    const accepting = accept(slot ? { ...request, lease: slot.lease } : request, send);
+    const result = await accepting.catch((error: unknown) => {
+      slot?.release();
+      throw error;
+    });
+    // Here and not later, or the turn would be a child of the call and not of this commit.
+    if (result.begun) slot?.begin(result.begun);
+    else slot?.release();
     const { id: taskId, contextId } = result.record;
     span.set({ taskId, contextId, kind: result.kind });
     return result;
   });
   const accepted = await committed.catch((error: unknown) => {
-    slot?.release();
     if (isDomainError(error, 'OVERLOADED') && error.limit) {
       telemetry.count('a2a_refusals_total', { limit: error.limit });
     }
@@ -57,8 +61,6 @@ export async function acceptMessage(
     }
     throw error;
   });
-  if (accepted.begun) slot?.begin(accepted.begun);
-  else slot?.release();
   telemetry.count('a2a_messages_accepted_total', { edge: edge.name, kind: accepted.kind });
   // Tasks of the same person that are parked for a token go on with this one, too. The message is accepted either way.
   await renewUserToken(deps, caller, request.credential).catch((error: unknown) => {

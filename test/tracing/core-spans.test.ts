@@ -7,6 +7,7 @@ import type { Agent } from '../../core/ports/agent.ts';
 import { SPANS } from '../../src/spans.ts';
 import { createTelemetry, type ServiceTelemetry } from '../../src/telemetry.ts';
 import { createClient } from '../support/client.ts';
+import { untilSlotIsFree } from '../support/free-slots.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createCore } from '../support/service.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -79,6 +80,27 @@ describe('a turn', () => {
     assert.deepEqual(
       [operation.attributes.binding, operation.attributes.version, commit('accept').attributes.taskId],
       ['a2a', '1.0', task.id],
+    );
+  });
+
+  test('spans: a turn that begins with its message is a child of that commit, and the log says first that it was accepted', async (t) => {
+    const { core, client } = await serviceOf(t, answers);
+    await untilSlotIsFree(core.runner);
+    Object.assign(core.store, { claim: () => assert.fail('nothing waits') });
+    const { id } = await client.send('please');
+    const turn = await ended('agent.turn');
+    const accepted = commit('accept');
+    assert.equal(parentOf(turn), idOf(accepted));
+    const [one, two, ...others] = lines.filter(
+      ({ taskId, event }) => taskId === id && String(event).startsWith('task.'),
+    );
+    assert.deepEqual([one?.event, one?.kind], ['task.accepted', 'create']);
+    const { event, from, to, turn: ordinal, attempt, trace: said } = two ?? {};
+    assert.deepEqual([event, from, to], ['task.transition', 'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
+    assert.deepEqual([ordinal, attempt, said], [1, 1, `00-${TRACE}-${idOf(accepted)}-01`]);
+    assert.deepEqual(
+      others.map(({ event, to }) => [event, to]),
+      [['task.transition', 'TASK_STATE_COMPLETED']],
     );
   });
 
