@@ -163,6 +163,29 @@ describe('decideSend', () => {
     assert.equal(decided(decideSend(acceptViewOf(), commandOf(PARALLEL, 'nothing')), 'create').exclusive, false);
   });
 
+  it('a new task whose turn may begin: the same, and WORKING in a change behind it', () => {
+    const command = commandOf(SINGLE, 'nothing', { trace: 'trace-1' });
+    const decision = decided(decideSend(acceptViewOf({ free: true }), command), 'create');
+    const { begin, ...rest } = decision;
+    assert.deepEqual(rest, decideSend(acceptViewOf(), command));
+    const status = { state: 'TASK_STATE_WORKING', timestamp: new Date(NOW).toISOString() };
+    const statusUpdate = { taskId: 'new-task', contextId: 'new-context', status };
+    assert.deepEqual(begin, { status, events: [{ statusUpdate }] });
+  });
+
+  it('a message to a task that is there, a repeat and a full queue begin nothing, however free', () => {
+    const record = recordOf('TASK_STATE_WORKING');
+    const free = { ...worldOf(viewOf(record), 'the task'), free: true };
+    assert.equal('begin' in decided(decideSend(free, commandOf(PARALLEL, 'the task')), 'continue'), false);
+    const repeat = { fingerprint: 'same', taskId: 'task', sequence: 1, answer: 'task', record } as const;
+    assert.deepEqual(decideSend({ ...free, repeat }, commandOf(PARALLEL, 'nothing')), { kind: 'repeat' });
+    const queued = { tenant: LIMITS.queueMaxPerTenant, everybody: LIMITS.queueMaxPerTenant };
+    assert.throws(
+      () => decideSend({ ...free, queued }, commandOf(PARALLEL, 'nothing')),
+      (error) => isDomainError(error, 'OVERLOADED'),
+    );
+  });
+
   for (const state of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'] as const) {
     it(`a message to a task in ${state} waits in its inbox: state and deadline stay`, () => {
       const task = viewOf(recordOf(state, { messages: 3 }), { open: [executionOf(1), executionOf(3)] });
