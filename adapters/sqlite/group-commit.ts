@@ -17,7 +17,8 @@ import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
  * shown that they are still those that will be found under their names.
  */
 
-const GROUP_MAX = 64;
+/** Of 64 calls half wait for the disk while the event loop has the others: with one group for all, each waits for the other. */
+const GROUP_MAX = 32;
 /** Operations that wait. More than this means that the disk has stopped. */
 const QUEUE_MAX = 10_000;
 /** Each attempt blocks for the busy timeout (50 ms), the pauses between them do not: about 4 s in all. */

@@ -143,30 +143,30 @@ describe('calls', () => {
     assert.deepEqual(await costOfCall(core, list(50)), { ...NOTHING, statements: 4 });
   });
 
-  test('counts: 64 messages at once are accepted and begun in one commit, and answered in one', async (t) => {
+  test('counts: 32 messages at once are accepted and begun in one commit, and answered in one', async (t) => {
     const { core, client } = await serviceOf(t);
     await client.send('first');
-    const { commits } = await costOfCall(core, () => times(64, (n) => client.send(`message ${n}`)));
+    const { commits } = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
     assert.equal(commits, 2);
   });
 
-  test('counts: 64 messages at once to a review agent are accepted, claimed and answered in one commit each', async (t) => {
+  test('counts: 32 messages at once to a review agent are accepted, claimed and answered in one commit each', async (t) => {
     const { core, client } = await serviceOf(t, { recovery: 'review' });
     await client.send('first');
-    const { commits } = await costOfCall(core, () => times(64, (n) => client.send(`message ${n}`)));
+    const { commits } = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
     assert.equal(commits, 3);
   });
 
   test('counts: a claim that took all that waited does not look again, however full', async (t) => {
-    const { core, client } = await serviceOf(t, { recovery: 'review', concurrency: 64 });
+    const { core, client } = await serviceOf(t, { recovery: 'review', concurrency: 32 });
     await client.send('first');
-    const { commits } = await costOfCall(core, () => times(64, (n) => client.send(`message ${n}`)));
+    const { commits } = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
     assert.equal(commits, 3);
   });
 
-  test('counts: 64 messages at once are one commit where nobody runs them', async (t) => {
+  test('counts: 32 messages at once are one commit where nobody runs them', async (t) => {
     const { core, client } = await serviceOf(t, { idle: true });
-    const { commits } = await costOfCall(core, () => times(64, (n) => client.start(`message ${n}`)));
+    const { commits } = await costOfCall(core, () => times(32, (n) => client.start(`message ${n}`)));
     assert.equal(commits, 1);
   });
 });

@@ -29,12 +29,12 @@ async function until(condition: () => boolean, move: () => void): Promise<void> 
   assert.fail('the condition never came true');
 }
 
-test('group commit: operations that arrive together share commits of at most 64', async (t) => {
+test('group commit: operations that arrive together share commits of at most 32', async (t) => {
   const subject = await openSqliteSubject(t);
   const before = subject.sqlite.stats().commits;
-  await Promise.all(Array.from({ length: 64 }, (_, n) => accept(subject, { id: `a${n}` })));
+  await Promise.all(Array.from({ length: 32 }, (_, n) => accept(subject, { id: `a${n}` })));
   assert.equal(subject.sqlite.stats().commits - before, 1);
-  await Promise.all(Array.from({ length: 65 }, (_, n) => accept(subject, { id: `b${n}` })));
+  await Promise.all(Array.from({ length: 33 }, (_, n) => accept(subject, { id: `b${n}` })));
   assert.equal(subject.sqlite.stats().commits - before, 3);
 });
 
