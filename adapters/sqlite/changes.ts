@@ -1,5 +1,6 @@
 import type { EventBody } from '../../core/event.ts';
-import type { Change, Claimed, LeaseRequest, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
+import type { Begun } from '../../core/ports/slots.ts';
+import type { AcceptDecision, Change, LeaseRequest, NewTask, TaskRecord } from '../../core/ports/task-store.ts';
 import type { Owner } from '../../core/principal.ts';
 import { isInterrupted, isTerminal, type TaskState, type TaskStatus } from '../../core/task.ts';
 import type { Artifacts } from './artifacts.ts';
@@ -63,13 +64,13 @@ interface Creation {
 }
 
 interface Beginning {
-  readonly change: Change;
+  readonly change: NonNullable<Extract<AcceptDecision, { readonly kind: 'create' }>['begin']>;
   readonly lease: LeaseRequest;
 }
 
 /** As its message left it. */
 export interface Created extends Held {
-  readonly begun?: Claimed;
+  readonly begun?: Begun;
 }
 
 export interface Changes {
@@ -156,16 +157,15 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     return { ...held, begun: begun(record, creation, tx) };
   }
 
-  function begun(record: TaskRecord, { change, begin }: Creation, tx: Transaction): Claimed {
-    const [message, open] = [change.messages?.[0], change.executions?.[0]];
-    if (!begin || !message || !open || !('open' in open)) throw broken('a task begins without a turn');
+  function begun(record: TaskRecord, { change, begin }: Creation, tx: Transaction): Begun {
+    const open = change.executions?.[0];
+    if (!begin || !open || !('open' in open)) throw broken('a task begins without a turn');
     const trace = open.trace === undefined ? {} : { trace: open.trace };
-    const { id: taskId, contextId, owner } = record;
+    const { id: taskId, contextId, owner, status, sequence } = record;
     const turn = { ordinal: open.open, attempt: 1 };
-    const [from, to] = [change.status?.state, record.status.state];
+    const [from, to] = [change.status?.state, status.state];
     if (from && from !== to) tx.moved({ taskId, contextId, owner, from, to, turn: { ...turn, ...trace } });
-    const fence = { taskId, ...turn, worker: begin.lease.worker };
-    return { fence, record, message, lost: false, pending: [], ...trace };
+    return { fence: { taskId, ...turn, worker: begin.lease.worker }, status, sequence, ...trace };
   }
 
   function apply(held: Held, change: Change, tx: Transaction): Held {

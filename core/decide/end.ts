@@ -47,7 +47,7 @@ export function decideBegin(view: TaskView, messageId: string): Change | undefin
   return { ...startWorking(record, now), parked: null };
 }
 
-export function startWorking(record: StatusOf, now: number): Change {
+export function startWorking(record: StatusOf, now: number) {
   const status = nextStatus(record, now, 'TASK_STATE_WORKING');
   return { status, events: [statusEvent(record, status)] };
 }

@@ -2,7 +2,7 @@ import { DomainError, invalidParams, overloaded, taskNotFound } from '../errors.
 import { LIMITS } from '../limits.ts';
 import type { Message } from '../message.ts';
 import type { EdgeProfile } from '../ports/edge.ts';
-import type { AcceptDecision, AcceptView, AnswerKind, Change, TaskView } from '../ports/task-store.ts';
+import type { AcceptDecision, AcceptView, AnswerKind, Change, TaskRecord, TaskView } from '../ports/task-store.ts';
 import { isInterrupted, isTerminal } from '../task.ts';
 import { startWorking } from './end.ts';
 import { nextStatus, statusEvent, timestampAfter } from './status.ts';
@@ -35,6 +35,11 @@ export interface QueueMax {
 
 const QUEUE_MAX: QueueMax = { tenant: LIMITS.queueMaxPerTenant, everybody: LIMITS.queueMax };
 
+/** The message as the history of a task holds it. */
+export function messageIn(task: Pick<TaskRecord, 'id' | 'contextId'>, message: Message): Message {
+  return { ...message, contextId: task.contextId, taskId: task.id };
+}
+
 function create(view: AcceptView, command: SendCommand, contextId: string): AcceptDecision {
   const { newTaskId: id, message } = command;
   const status = { state: 'TASK_STATE_SUBMITTED', timestamp: timestampAfter(undefined, view.now) } as const;
@@ -46,7 +51,7 @@ function create(view: AcceptView, command: SendCommand, contextId: string): Acce
     change: {
       status,
       deadlineAt: view.now + command.deadlineMs,
-      messages: [{ ...message, contextId, taskId: id }],
+      messages: [messageIn({ id, contextId }, message)],
       events: [{ task: { id, contextId, status } }],
       executions: [command.trace ? { open: 1, trace: command.trace } : { open: 1 }],
     },
@@ -66,7 +71,7 @@ function follow(view: TaskView, command: SendCommand): Change {
   if (inbox >= LIMITS.inboxBytes) {
     throw overloaded('inbox', 'Too much text waits for this task', LIMITS.queueRetryMs);
   }
-  const message = { ...command.message, contextId: record.contextId, taskId: record.id };
+  const message = messageIn(record, command.message);
   const trace = command.trace ? { trace: command.trace } : {};
   if (!isInterrupted(record.status.state)) {
     const status = { ...record.status, timestamp: nextStatus(record, now, record.status.state).timestamp };

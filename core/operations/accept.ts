@@ -1,9 +1,12 @@
 import { canonicalMessage } from '../decide/fingerprint.ts';
 import { rule } from '../decide/rules.ts';
+import { messageIn } from '../decide/send.ts';
 import { isDomainError } from '../errors.ts';
+import type { Message } from '../message.ts';
 import { observeStore } from '../observed-store.ts';
 import type { EdgeProfile, Incoming } from '../ports/edge.ts';
-import type { Accepted, AcceptRequest, AnswerKind } from '../ports/task-store.ts';
+import type { Begun } from '../ports/slots.ts';
+import type { Accepted, AcceptRequest, AnswerKind, Claimed, TaskRecord } from '../ports/task-store.ts';
 import { callFields } from './call-fields.ts';
 import type { OperationDeps } from './deps.ts';
 import { renewUserToken } from './renew-user-token.ts';
@@ -44,7 +47,7 @@ export async function acceptMessage(
       throw error;
     });
     // Here and not later, or the turn would be a child of the call and not of this commit.
-    if (result.begun) slot?.begin(result.begun);
+    if (result.begun) slot?.begin(claimedOf(result.record, result.begun, message));
     else slot?.release();
     const { id: taskId, contextId } = result.record;
     span.set({ taskId, contextId, kind: result.kind });
@@ -67,6 +70,18 @@ export async function acceptMessage(
     telemetry.event('warn', 'token.renewal_failed', said, error);
   });
   return accepted;
+}
+
+/** A turn that began with its acceptance, as a claim would have brought it. */
+function claimedOf(accepted: TaskRecord, { fence, status, sequence, trace }: Begun, message: Message): Claimed {
+  const claimed = {
+    fence,
+    record: { ...accepted, status, sequence },
+    message: messageIn(accepted, message),
+    lost: false,
+    pending: [],
+  };
+  return trace === undefined ? claimed : { ...claimed, trace };
 }
 
 async function requestOf(deps: OperationDeps, incoming: Incoming, fingerprint: string): Promise<AcceptRequest> {

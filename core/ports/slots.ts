@@ -1,5 +1,6 @@
 import type { Owner } from '../principal.ts';
-import type { Claimed, LeaseRequest } from './task-store.ts';
+import type { TaskStatus } from '../task.ts';
+import type { Claimed, Fence, LeaseRequest } from './task-store.ts';
 
 /** Places for turns in this process, for messages whose turn may begin in the commit that accepts them. */
 export interface Slots {
@@ -12,6 +13,14 @@ export interface Slot {
   readonly lease: LeaseRequest;
   begin(claimed: Claimed): void;
   release(): void;
+}
+
+/** A turn that began with its acceptance: with the message and the record of that it is a Claimed. */
+export interface Begun {
+  readonly fence: Fence;
+  readonly status: TaskStatus;
+  readonly sequence: number;
+  readonly trace?: string;
 }
 
 /** How many slots are free, in memory that threads share: the only element. */

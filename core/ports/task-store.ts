@@ -4,7 +4,7 @@ import type { Owner } from '../principal.ts';
 import type { Artifact, Task, TaskState, TaskStatus } from '../task.ts';
 import type { Decide } from './decide.ts';
 import type { PushConfig } from './push-configs.ts';
-import type { FreeSlots } from './slots.ts';
+import type { Begun, FreeSlots } from './slots.ts';
 import type { TenantStatus } from './tenants.ts';
 import type { Credential, CredentialSubject } from './vault.ts';
 
@@ -192,7 +192,7 @@ export type AcceptDecision =
       readonly task: NewTask;
       readonly change: Change;
       /** Only when the view says `free`: leases the one execution that `change` opens, and changes the task behind that. */
-      readonly begin?: Change;
+      readonly begin?: { readonly status: TaskStatus; readonly events: readonly EventBody[] };
       readonly answer: AnswerKind;
       readonly exclusive: boolean;
     }
@@ -203,7 +203,7 @@ export interface Accepted {
   /** As the message left it. */
   readonly record: TaskRecord;
   /** The turn that began in the same commit. */
-  readonly begun?: Claimed;
+  readonly begun?: Begun;
   /** Of the last event that the (first) call wrote. */
   readonly sequence: number;
   readonly answer: AnswerKind;

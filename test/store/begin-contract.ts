@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AcceptDecision, Accepted, AcceptRequest, Claimed } from '../../core/ports/task-store.ts';
+import type { Begun } from '../../core/ports/slots.ts';
+import type { AcceptDecision, Accepted, AcceptRequest } from '../../core/ports/task-store.ts';
 import {
   type AcceptOptions,
   ALICE,
@@ -52,7 +53,7 @@ function begin({ store }: Subject, options: AcceptOptions): Promise<Accepted> {
   return store.accept(leased(options), decideBegun(options));
 }
 
-async function begunOf(accepted: Promise<Accepted>): Promise<Claimed> {
+async function begunOf(accepted: Promise<Accepted>): Promise<Begun> {
   const { begun } = await accepted;
   assert(begun, 'no turn has begun');
   return begun;
@@ -81,7 +82,7 @@ export function beginContract(label: string, open: SubjectFactory): void {
     const fence = { taskId: 't1', ordinal: 1, attempt: 1, worker: 'worker-1' };
     assert.deepEqual(accepted, {
       ...{ kind: 'create', record, sequence: 1, answer: 'task' },
-      begun: { fence, record: stored, message: message('hi'), lost: false, pending: [], trace: 'trace-1' },
+      begun: { fence, status: working, sequence: 2, trace: 'trace-1' },
     });
     assert.deepEqual(await store.record(ALICE, 't1'), stored);
     assert.deepEqual(await store.events(ALICE, 't1', 0, 10), [
