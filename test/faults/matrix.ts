@@ -24,7 +24,12 @@ export interface TaskRow {
   readonly review: Ending;
   /** What the client does that saw its connection break. */
   readonly client: string;
+  /** Its turn waits until it is claimed, also where it could begin with its message. */
+  readonly waits?: true;
 }
+
+/** Of what only agents do that may start over. */
+export type RerunRow = Omit<TaskRow, 'review'>;
 
 export interface UpkeepRow {
   readonly fault: Fault;
@@ -34,6 +39,7 @@ export interface UpkeepRow {
 }
 
 const ACCEPTED = /^insert into request/;
+const ACCEPTED_AND_BEGUN = /^insert into execution\s+\(task, ordinal, agent, attempt, outcome, lease_owner/;
 const CLAIMED = /^update or fail execution set attempt = attempt \+ 1/;
 const STEP_STARTED = /^insert into step \(task, ordinal, key, attempt, started_at\) values/;
 const STEP_FINISHED = /^insert into step \(task, ordinal, key, attempt, started_at, finished_at, result\)/;
@@ -56,24 +62,28 @@ export const TURN = {
     left: 'no task',
     ...{ rerun: done(1, 1), review: done(1, 1) },
     client: 'sends again',
+    waits: true,
   },
   'after the accept commit': {
     fault: { commit: 'after', wrote: ACCEPTED },
     left: 'SUBMITTED',
     ...{ rerun: done(1, 1), review: done(1, 1) },
     client: 'sends again',
+    waits: true,
   },
   'before the claim commit': {
     fault: { commit: 'before', wrote: CLAIMED },
     left: 'SUBMITTED',
     ...{ rerun: done(1, 1), review: done(1, 1) },
     client: 'sends again',
+    waits: true,
   },
   'between claim and run': {
     fault: { commit: 'after', wrote: CLAIMED },
     left: 'WORKING',
     ...{ rerun: done(1, 1), review: failed(0, 0) },
     client: 'sends again',
+    waits: true,
   },
   'before the effect of a step': {
     fault: { commit: 'after', wrote: STEP_STARTED },
@@ -118,6 +128,22 @@ export const TURN = {
     client: 'is told that the task has ended, and reads it',
   },
 } as const satisfies Readonly<Record<string, TaskRow>>;
+
+/** A turn that begins in the commit that accepts its message. */
+export const BEGUN = {
+  'before the commit that accepts a message and begins its turn': {
+    fault: { commit: 'before', wrote: ACCEPTED_AND_BEGUN },
+    left: 'no task',
+    rerun: done(1, 1),
+    client: 'sends again',
+  },
+  'after the commit that accepts a message and begins its turn': {
+    fault: { commit: 'after', wrote: ACCEPTED_AND_BEGUN },
+    left: 'WORKING',
+    rerun: done(1, 1),
+    client: 'sends again',
+  },
+} as const satisfies Readonly<Record<string, RerunRow>>;
 
 /** What else is said about a task. */
 export const CONVERSATION = {
@@ -334,7 +360,9 @@ const UPKEEP_ROWS: Readonly<Record<string, UpkeepRow>> = { ...MIGRATION, ...RETE
 
 /** Where a process can be told to die. */
 export const FAULTS: ReadonlyMap<string, Fault> = new Map(
-  Object.entries({ ...TASK_ROWS, ...UPKEEP_ROWS }).flatMap(([point, { fault }]) => (fault ? [[point, fault]] : [])),
+  Object.entries({ ...TASK_ROWS, ...BEGUN, ...UPKEEP_ROWS }).flatMap(([point, { fault }]) =>
+    fault ? [[point, fault]] : [],
+  ),
 );
 
 export function told({ state, runs, effects }: Ending): string {
@@ -342,7 +370,7 @@ export function told({ state, runs, effects }: Ending): string {
   return `${state}, ${times(runs, 'run')}, ${times(effects, 'effect')}`;
 }
 
-export function leftBy({ left }: TaskRow, policy: 'rerun' | 'review'): State | 'no task' {
+export function leftBy({ left }: RerunRow, policy: 'rerun' | 'review'): State | 'no task' {
   return typeof left === 'object' ? left[policy] : left;
 }
 
@@ -355,6 +383,9 @@ export function matrixTable(): string {
       const [rerun, review] = [leftBy(row, 'rerun'), leftBy(row, 'review')];
       const left = rerun === review ? rerun : `${rerun} (review: ${review})`;
       return [point, left, told(row.rerun), told(row.review), row.client];
+    }),
+    ...Object.entries<RerunRow>(BEGUN).map(([point, row]) => {
+      return [point, leftBy(row, 'rerun'), told(row.rerun), 'its turn is claimed', row.client];
     }),
     ...Object.entries(UPKEEP_ROWS).map(([point, row]) => [point, row.left, row.afterwards, row.afterwards, row.client]),
   ];
