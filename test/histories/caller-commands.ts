@@ -7,7 +7,8 @@ import { type Commands, command, pick, weighted } from './command.ts';
 import { expectList, expectNoTask, expectSeen } from './compare.ts';
 import { isLive, type ModelTask, numberOf, PEOPLE, type Person } from './model.ts';
 import { cancel, create, DEADLINE_MS, decide, follow, remember, renew, type Sending } from './model-callers.ts';
-import type { World } from './world.ts';
+import { claim } from './model-turns.ts';
+import type { Process, World } from './world.ts';
 
 /* What people do: send, send again, answer, cancel, look, bring a token. */
 
@@ -27,6 +28,8 @@ interface Send {
   /** Names a task and a context. */
   readonly both: boolean;
   readonly token: Token | undefined;
+  /** A slot is free for its turn, if its agent may start over. */
+  readonly slot: boolean;
 }
 
 const person = fc.constantFrom(...PEOPLE);
@@ -54,6 +57,7 @@ const send: fc.Arbitrary<Send> = fc.record({
   ),
   both: fc.nat(7).map((n) => n === 0),
   token: fc.option(token, { nil: undefined, freq: 4 }),
+  slot: fc.boolean(),
 });
 
 /** Those that have not ended first: most of what people say is said to them. */
@@ -103,7 +107,7 @@ function describe(
 async function deliver(
   world: World,
   sending: Sending,
-  { process: at, token }: { readonly process: number; readonly token?: Token | undefined },
+  { process: at, token, slot }: Pick<Send, 'process' | 'token' | 'slot'>,
 ): Promise<string> {
   const { model } = world;
   const { person, messageId, text, contextId, taskId } = sending;
@@ -111,6 +115,7 @@ async function deliver(
   const process = pick(world.processes, at);
   assert.ok(process);
   const said = describe(world, sending, token);
+  process.keepsSlots = slot && model.recovery === 'rerun';
   const call = process.operations.sendMessage(
     person.edge,
     {
@@ -133,15 +138,32 @@ async function deliver(
       (error) => isDomainError(error, outcome.refused),
       `${said}: ${outcome.refused} is expected`,
     );
+    assert.deepEqual(process.begun(), []);
     return `${said}: ${outcome.refused}`;
   }
   const answer = await call;
   assert.ok('task' in answer, said);
   const task = accepted(world, sending, answer.task, outcome);
+  const begins = process.keepsSlots && 'creates' in outcome;
+  await runBegun(world, process, begins ? task : undefined);
   if (tokens) renew(model, person, tokens.credential);
   expectSeen(answer.task, task);
   world.sent.push(sending);
-  return `${said}: ${Object.keys(outcome)[0]} ${numberOf(world.model, task.id)}`;
+  return `${said}: ${Object.keys(outcome)[0]} ${numberOf(world.model, task.id)}${begins ? ', begun' : ''}`;
+}
+
+/** The turn of a new task that began with its message, and no other. */
+async function runBegun(world: World, process: Process, task: ModelTask | undefined): Promise<void> {
+  const [claimed, ...others] = process.begun();
+  assert.equal(claimed !== undefined, task !== undefined, 'its turn has begun');
+  assert.deepEqual(others, []);
+  const turn = task?.turns.get(1);
+  if (!task || !turn || !claimed) return;
+  const expected = claim(world.model, task, turn, process.worker);
+  assert.ok(expected?.starts);
+  assert.deepEqual([claimed.lost, claimed.fence.attempt, claimed.pending], [false, turn.attempt, []]);
+  await world.start(process, claimed, expected.attempt);
+  assert.ok(world.running.at(-1)?.puppet, 'its agent is started');
 }
 
 function accepted(
@@ -182,6 +204,7 @@ const again = fc.record({
   process,
   changed: fc.integer({ min: 0, max: 4 }),
   token: fc.option(token, { nil: undefined, freq: 4 }),
+  slot: fc.boolean(),
 });
 
 export const callerCommands: Commands = [

@@ -50,6 +50,10 @@ export interface Process {
   readonly store: TaskStore;
   readonly operations: Operations;
   readonly worker: string;
+  /** Turns that began with their message, since somebody asked last. */
+  begun(): readonly Claimed[];
+  /** Whether its runner keeps a slot for the messages that come. */
+  keepsSlots: boolean;
   crash(): void;
 }
 
@@ -127,6 +131,8 @@ export async function createWorld(folder: string, recovery: Model['recovery']): 
     stores.set(sqlite, store);
     const { store: own, freeze } = createFreezableStore(store);
     workers += 1;
+    const worker = `worker-${workers}`;
+    let begun: Claimed[] = [];
     const operations = createOperations({
       store,
       vault,
@@ -135,8 +141,22 @@ export async function createWorld(folder: string, recovery: Model['recovery']): 
       ids,
       digest,
       telemetry: silentTelemetry,
+      slots: {
+        reserve: () =>
+          made.keepsSlots
+            ? { lease: { worker, leaseMs: LEASE_MS }, begin: (claimed) => void begun.push(claimed), release() {} }
+            : undefined,
+      },
     });
-    return { name, sqlite, store: own, operations, worker: `worker-${workers}`, crash: freeze };
+    const made: Process = {
+      ...{ name, sqlite, store: own, operations, worker, keepsSlots: false, crash: freeze },
+      begun() {
+        const seen = begun;
+        begun = [];
+        return seen;
+      },
+    };
+    return made;
   }
 
   async function open(name: string): Promise<Process> {
