@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { artifactText, statusText } from '../../simulator/client/a2a.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
+import { until } from '../support/until.ts';
 import { chunksOf } from './agents/texts.ts';
 import { type Caller, createCaller } from './callers.ts';
 import { agentSource, script, startWorld, type World } from './world.ts';
@@ -138,4 +139,24 @@ test('two processes: the one that runs the task is killed; an agent that may not
   assert.match(statusText(stream.task), /needs review/);
   assert.equal(stream.task?.artifacts?.length, 1, 'what was written stays');
   assert.equal(place.calls.length, 1);
+});
+
+test('two processes: one that only answers callers begins nothing, and the one that only works takes it up', async () => {
+  const shared = {
+    DATABASE_URL: `sqlite:./${randomUUID()}.db`,
+    CREDENTIALS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  };
+  const api = await world.start({ ...shared, ROLE: 'api' });
+  const [caller] = await callersAt('/a2a', [api]);
+  const place = world.outside.place();
+  const taskId = String(await caller?.start([`call ${place.name}`, 'complete Done.']));
+  const stored = await caller?.client.get(taskId);
+  assert.equal(stored?.task?.status.state, 'TASK_STATE_SUBMITTED');
+  const working = await world.start({ ...shared, ROLE: 'worker' });
+  assert.equal((await place.reached()).worker, working.pid);
+  const settled = await until('it has run', async () => {
+    const { task } = (await caller?.client.get(taskId)) ?? {};
+    return task?.status.state === 'TASK_STATE_COMPLETED' && task;
+  });
+  assert.equal(statusText(settled), 'Done.');
 });
