@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { DomainError, isDomainError } from '../../core/errors.ts';
 import type { Agent } from '../../core/ports/agent.ts';
 import type { Accepted } from '../../core/ports/task-store.ts';
@@ -76,7 +76,7 @@ function holdClaims({ store }: Core) {
   return held;
 }
 
-async function coreOf(t: Parameters<typeof createCore>[0], options: Partial<CoreOptions> = {}): Promise<Core> {
+async function coreOf(t: TestContext, options: Partial<CoreOptions> = {}): Promise<Core> {
   const core = await createCore(t, { agent: prompt, clock: createManualClock(), ...options });
   if (!options.idle) await untilSlotIsFree(core.runner);
   return core;
@@ -289,8 +289,8 @@ describe('slots of a runner under accepts and claims', () => {
 
 describe('a shutdown in the middle of an acceptance', () => {
   /** A service whose next acceptance is committed and answered when the gate opens. */
-  async function accepting(t: Parameters<typeof createCore>[0], agent: Agent) {
-    const core = await coreOf(t, { agent });
+  async function accepting(t: TestContext, agent: Agent, clock = createManualClock()) {
+    const core = await coreOf(t, { agent, clock });
     const gate = createGate();
     let committed = false;
     const { accept } = core.store;
@@ -325,16 +325,17 @@ describe('a shutdown in the middle of an acceptance', () => {
   it('that is answered when the time to finish is over: its turn is given back and never begun', async (t) => {
     let runs = 0;
     const clock = createManualClock();
-    const { core, gate, started } = await accepting(t, {
+    const agent: Agent = {
       recovery: 'rerun',
       async *run() {
         runs += 1;
         await never();
         yield DONE;
       },
-    });
+    };
+    const { core, gate, started } = await accepting(t, agent, clock);
     const stopped = core.runner.stop(25_000);
-    (core.clock as typeof clock).advance(22_000);
+    clock.advance(22_000);
     for (let hop = 0; hop < 20; hop += 1) await new Promise((resolve) => setImmediate(resolve));
     gate.open();
     await started;
