@@ -10,6 +10,7 @@ import type { Owner } from '../principal.ts';
 import { RunningTurns } from './running-turns.ts';
 import { SlotCount } from './slot-count.ts';
 import { startTurn, type TurnDeps } from './turn.ts';
+import { hearNotices } from './turn-notices.ts';
 
 /*
  * Claims turns, keeps their leases alive and hands them to the agent, at most `concurrency` at a time. One heartbeat
@@ -61,15 +62,12 @@ export function createRunner(deps: RunnerDeps): Runner {
     const key = fenceKey(claimed.fence);
     const { tenant } = claimed.record.owner;
     const turn = startTurn(turnDeps, claimed);
-    const topic = `turn:${claimed.fence.taskId}`;
-    // A hint only: the heartbeat finds what was missed, messages and a lost lease.
-    const listener = { wake: () => turn.check() };
-    wakeups.listen(topic, listener, 'notices');
+    const silence = hearNotices(wakeups, claimed, turn);
     const place = turns.add(key, turn);
     telemetry.gauge('a2a_turns_running', turns.size);
     if (halted) turn.stop('shutdown');
     void turn.done.then(() => {
-      wakeups.unlisten(topic, listener);
+      silence();
       turns.remove(place);
       telemetry.gauge('a2a_turns_running', turns.size);
       leave(tenant);

@@ -4,6 +4,8 @@ import { isDomainError } from '../../core/errors.ts';
 import { textOf } from '../../core/message.ts';
 import type { Agent } from '../../core/ports/agent.ts';
 import { A2A, collect, createClient, historyTexts, ROVO, statesOf, statusText } from '../support/client.ts';
+import { untilSlotIsFree } from '../support/free-slots.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { createCore } from '../support/service.ts';
 import { createGate, until } from '../support/until.ts';
 
@@ -25,6 +27,27 @@ describe('a follow-up to INPUT_REQUIRED', () => {
       assert.equal(answered.id, asked.id);
       assert.equal(statusText(answered), 'Took the second');
       assert.deepEqual(historyTexts(answered), ['start', 'Which one?', 'the second']);
+    });
+  }
+
+  for (const recovery of ['rerun', 'review'] as const) {
+    it(`${recovery}: that comes into the group in which its turn begins is heard at once`, async (t) => {
+      const agent: Agent = {
+        recovery,
+        async *run({ inbox, signal }) {
+          await until('the second', () => signal.aborted || inbox()[0]);
+          yield { state: 'TASK_STATE_COMPLETED' };
+        },
+      };
+      // Time stands still, so no heartbeat finds what was missed.
+      const core = await createCore(t, { agent, clock: createManualClock() });
+      if (recovery === 'rerun') await untilSlotIsFree(core.runner);
+      const client = createClient(core, { profile: ROVO });
+      const first = client.start('one', { contextId: 'c1' });
+      // Accepted in one group with the first, or in one with its claim.
+      if (recovery === 'review') await first;
+      await client.start('two', { contextId: 'c1' });
+      assert.equal((await client.settled((await first).id)).status.state, 'TASK_STATE_COMPLETED');
     });
   }
 
