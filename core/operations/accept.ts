@@ -28,6 +28,7 @@ export async function acceptMessage(
     const trace = span.traceparent ?? caller.trace;
     const fields = { ...said, trace };
     const { accept } = observeStore(deps.store, { telemetry, fields });
+    const newTaskId = deps.ids.next();
     const send = rule('send', {
       message,
       fingerprint,
@@ -35,12 +36,12 @@ export async function acceptMessage(
       ...(deps.queueMax ? { queueMax: deps.queueMax } : {}),
       answer,
       deadlineMs: incoming.deadlineMs,
-      newTaskId: deps.ids.next(),
+      newTaskId,
       newContextId: deps.ids.next(),
       ...(caller.delegate ? { delegate: caller.delegate } : {}),
       ...(trace ? { trace } : {}),
     });
-    const slot = deps.slots?.reserve(caller.owner);
+    const slot = deps.slots?.reserve(caller.owner, newTaskId);
     const accepting = accept(slot ? { ...request, lease: slot.lease } : request, send);
     const result = await accepting.catch((error: unknown) => {
       slot?.release();

@@ -4,8 +4,8 @@ import type { Claimed, Fence, LeaseRequest } from './task-store.ts';
 
 /** Places for turns in this process, for messages whose turn may begin in the commit that accepts them. */
 export interface Slots {
-  /** Keeps one for a turn of this owner. Undefined: its turn has to be claimed, like everybody's while turns wait. */
-  reserve(owner: Owner): Slot | undefined;
+  /** Keeps one for the first turn of a task of this owner that may come to be. Undefined: its turn has to be claimed, like everybody's while turns wait. */
+  reserve(owner: Owner, taskId: string): Slot | undefined;
 }
 
 /** To be given to a turn or back, once. */

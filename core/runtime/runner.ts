@@ -59,11 +59,10 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   /** It has a slot. */
   function begin(claimed: Claimed): void {
-    const key = fenceKey(claimed.fence);
     const { tenant } = claimed.record.owner;
     const turn = startTurn(turnDeps, claimed);
     const silence = hearNotices(wakeups, claimed, turn);
-    const place = turns.add(key, turn);
+    const place = turns.add(fenceKey(claimed.fence), turn);
     telemetry.gauge('a2a_turns_running', turns.size);
     if (halted) turn.stop('shutdown');
     void turn.done.then(() => {
@@ -77,37 +76,40 @@ export function createRunner(deps: RunnerDeps): Runner {
   /** For agents that may start over: one that may not is told apart from a message that it never saw by its claim. */
   const mayReserve = deps.agent.recovery === 'rerun';
 
-  function reserve({ tenant, agent }: Owner): Slot | undefined {
+  function reserve({ tenant, agent }: Owner, taskId: string): Slot | undefined {
     if (!mayReserve || mayBeMore || stopping.signal.aborted || agent !== deps.agentId) return undefined;
     // A claim knows how many each tenant had when it was made, and takes as many as are left of its share.
     if (deps.concurrencyPerTenant !== undefined && (claimUnderWay || slots.isFull(tenant))) return undefined;
-    if (!slots.reserve(tenant)) return undefined;
+    const place = slots.reserve(tenant, fenceKey({ taskId, ordinal: 1, attempt: 1 }));
+    if (place === undefined) return undefined;
     return {
       lease: { worker, leaseMs },
       begin: (claimed) => {
         begin(claimed);
-        slots.settle();
+        slots.settle(place);
       },
       release: () => {
         leave(tenant);
-        slots.settle();
+        slots.settle(place);
       },
     };
   }
 
+  /** All that this process may hold a lease of. */
+  const leased = (): ReadonlySet<string> => new Set([...turns.keys(), ...slots.expected()]);
+
   function runs(): Pick<ClaimRequest, 'perTenant' | 'running'> {
-    const perTenant = slots.limits();
     return {
-      ...(perTenant && { perTenant }),
+      ...slots.limits(),
       // A store that keeps the claim waiting may have kept the heartbeat waiting until the leases ran out.
-      ...(turns.size === 0 ? {} : { running: turns.keys() }),
+      ...(turns.size + slots.reserved === 0 ? {} : { running: leased() }),
     };
   }
 
   async function beat(): Promise<void> {
     const known = turns.all();
     // Only theirs: a turn that could not end itself must lose its lease although this process lives on.
-    const leases = await store.heartbeat(worker, leaseMs, { only: turns.keys() });
+    const leases = await store.heartbeat(worker, leaseMs, { only: leased() });
     const held = new Map(leases.map((lease) => [fenceKey(lease.fence), lease]));
     for (const { key, turn } of known) {
       const lease = held.get(key);
@@ -157,7 +159,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   async function heartbeatLoop(finished: AbortSignal): Promise<void> {
     while (!finished.aborted) {
       await pause(clock, leaseMs / 3, finished);
-      if (turns.size === 0 || finished.aborted) continue;
+      if (turns.size + slots.reserved === 0 || finished.aborted) continue;
       try {
         await beat();
       } catch (error) {

@@ -1,4 +1,6 @@
 import { leaveSlots, takeSlot } from '../ports/slots.ts';
+import type { ClaimRequest } from '../ports/task-store.ts';
+import { Registry } from '../registry.ts';
 
 /**
  * How many turns this process has room for, and who has them: turns that run and slots that are kept for one. How many are
@@ -9,8 +11,8 @@ export class SlotCount {
   /** For one tenant; undefined: one may have all. */
   private readonly perTenant: number | undefined;
   private readonly tenants = new Map<string, number>();
-  /** Slots that are kept and not yet used or given back. */
-  private reserved = 0;
+  /** Slots that are kept and not yet used or given back: the attempt (fenceKey) that may have begun already. */
+  private readonly kept = new Registry<string>();
   private noneReserved: (() => void) | undefined;
 
   constructor(max: number, perTenant: number | undefined) {
@@ -26,18 +28,25 @@ export class SlotCount {
     return this.perTenant !== undefined && (this.tenants.get(tenant) ?? 0) >= this.perTenant;
   }
 
-  /** Keeps a slot until `settle`. False: none is free. */
-  reserve(tenant: string): boolean {
-    if (!takeSlot(this.shared)) return false;
+  get reserved(): number {
+    return this.kept.size;
+  }
+
+  expected(): Iterable<string> {
+    return this.kept.values();
+  }
+
+  /** Keeps a slot until `settle` gets what this answers. Undefined: none is free. */
+  reserve(tenant: string, key: string): number | undefined {
+    if (!takeSlot(this.shared)) return undefined;
     this.count(tenant, 1);
-    this.reserved += 1;
-    return true;
+    return this.kept.add(key);
   }
 
   /** What was reserved is used, or has been left. */
-  settle(): void {
-    this.reserved -= 1;
-    if (this.reserved === 0) this.noneReserved?.();
+  settle(place: number): void {
+    this.kept.take(place);
+    if (this.kept.size === 0) this.noneReserved?.();
   }
 
   /** Resolves when nothing is reserved. */
@@ -58,9 +67,9 @@ export class SlotCount {
     this.count(tenant, -1);
   }
 
-  /** For a claim: undefined when one tenant may have all. */
-  limits(): { readonly max: number; readonly running: ReadonlyMap<string, number> } | undefined {
-    return this.perTenant === undefined ? undefined : { max: this.perTenant, running: new Map(this.tenants) };
+  /** For a claim: nothing when one tenant may have all. */
+  limits(): Pick<ClaimRequest, 'perTenant'> {
+    return this.perTenant === undefined ? {} : { perTenant: { max: this.perTenant, running: new Map(this.tenants) } };
   }
 
   private count(tenant: string, change: number): void {

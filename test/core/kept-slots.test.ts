@@ -7,7 +7,7 @@ import { type Client, createClient } from '../support/client.ts';
 import { countFreeSlots, untilSlotIsFree } from '../support/free-slots.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type Core, type CoreOptions, createCore } from '../support/service.ts';
-import { createGate, type Gate, never, until } from '../support/until.ts';
+import { advanceUntil, createGate, type Gate, never, until } from '../support/until.ts';
 
 const OWNER = { tenant: 'test', principal: 'alice', agent: 'agent' };
 const OTHER = { ...OWNER, tenant: 'other' };
@@ -92,41 +92,41 @@ describe('a slot for a message', () => {
     // Its claim was before this one, which waited for its turn in the store.
     await core.store.claim({ agent: 'agent', worker: 'another', leaseMs: 1, limit: 1 }, () => undefined);
     await untilSlotIsFree(core.runner);
-    assert.equal(runner.reserve(OWNER), undefined);
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
     const client = createClient(core);
     assert.equal((await client.send('hello')).status.state, 'TASK_STATE_COMPLETED');
   });
 
   it('is kept for this agent and for no other', async (t) => {
     const { runner } = await coreOf(t);
-    assert.equal(runner.reserve({ ...OWNER, agent: 'another-agent' }), undefined);
+    assert.equal(runner.reserve({ ...OWNER, agent: 'another-agent' }, 'task'), undefined);
   });
 
   it('is one of those that turns have, and there are no more than these', async (t) => {
     const { runner } = await coreOf(t, { concurrency: 2 });
-    const [one, two] = [runner.reserve(OWNER), runner.reserve(OTHER)];
+    const [one, two] = [runner.reserve(OWNER, 'task'), runner.reserve(OTHER, 'task')];
     assert.ok(one && two);
-    assert.equal(runner.reserve(OWNER), undefined);
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
     one.release();
-    assert.ok(runner.reserve(OTHER));
-    assert.equal(runner.reserve(OTHER), undefined);
+    assert.ok(runner.reserve(OTHER, 'task'));
+    assert.equal(runner.reserve(OTHER, 'task'), undefined);
   });
 
   it('is one of its tenant’s share', async (t) => {
     const { runner } = await coreOf(t, { concurrency: 4, concurrencyPerTenant: 2 });
-    const one = runner.reserve(OWNER);
-    assert.ok(one && runner.reserve(OWNER));
-    assert.equal(runner.reserve(OWNER), undefined);
-    assert.ok(runner.reserve(OTHER));
+    const one = runner.reserve(OWNER, 'task');
+    assert.ok(one && runner.reserve(OWNER, 'task'));
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
+    assert.ok(runner.reserve(OTHER, 'task'));
     one.release();
     // Others of this tenant may have waited for it, so a claim comes first.
-    await until('it may be kept again', () => runner.reserve(OWNER));
-    assert.equal(runner.reserve(OWNER), undefined);
+    await until('it may be kept again', () => runner.reserve(OWNER, 'task'));
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
   });
 
   it('is not kept before the first claim, which may find turns that wait', async (t) => {
     const { runner } = await coreOf(t, { idle: true });
-    assert.equal(runner.reserve(OWNER), undefined);
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
   });
 
   it('is not kept while a claim is under way that counts on the tenants’ shares; without shares it is', async (t) => {
@@ -135,7 +135,7 @@ describe('a slot for a message', () => {
       const held = holdClaims(core);
       core.wakeups.notify('work');
       await until('a claim is under way', () => held.asked > 0);
-      const slot = core.runner.reserve(OWNER);
+      const slot = core.runner.reserve(OWNER, 'task');
       assert.equal(slot !== undefined, !('concurrencyPerTenant' in share));
       slot?.release();
       held.gate.open();
@@ -146,9 +146,9 @@ describe('a slot for a message', () => {
   it('is not kept once a shutdown has begun', async (t) => {
     const { runner } = await coreOf(t);
     const stopped = runner.stop(1_000);
-    assert.equal(runner.reserve(OWNER), undefined);
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
     await stopped;
-    assert.equal(runner.reserve(OWNER), undefined);
+    assert.equal(runner.reserve(OWNER, 'task'), undefined);
   });
 
   it('is given back when the message is refused, comes again, or goes to a task that is there', async (t) => {
@@ -189,6 +189,41 @@ describe('a slot for a message', () => {
     assert.equal(held.asked, 0);
     assert.equal(accepts[0]?.record.status.state, 'TASK_STATE_SUBMITTED');
     assert.equal(accepts[0]?.sequence, 1);
+  });
+});
+
+describe('a message whose commit takes longer than a lease', () => {
+  it('begins its turn once: it is not taken for lost by its own process', async (t) => {
+    const clock = createManualClock();
+    const { agent, began, letGo } = waitingAgent();
+    const core = await coreOf(t, { agent, clock, leaseMs: 3_000 });
+    const { accept } = core.store;
+    const gate = createGate();
+    let committed = false;
+    Object.assign(core.store, {
+      accept: async (...args: Parameters<typeof accept>) => {
+        const accepted = await accept(...args);
+        committed = true;
+        await gate.opened;
+        return accepted;
+      },
+    });
+    const client = createClient(core);
+    const started = client.start('hello');
+    await until('it is committed', () => committed);
+    const since = clock.now();
+    await advanceUntil(clock, 'its lease would have run out twice', async () => {
+      // Whatever the runner has asked of the store until now is answered before this.
+      await core.store.ping();
+      return clock.now() - since > 6_000;
+    });
+    gate.open();
+    const { id } = await started;
+    await until('it runs', () => began.length > 0);
+    letGo('hello');
+    assert.equal((await client.settled(id)).status.state, 'TASK_STATE_COMPLETED');
+    assert.deepEqual(began, ['hello']);
+    assert.equal((await core.operator.taskFile(id))?.attempts.length, 1);
   });
 });
 
@@ -279,7 +314,9 @@ describe('slots of a runner under accepts and claims', () => {
       assert.ok(begun > 10 && begun < accepts.length - 10, `${begun} of ${accepts.length} began with their message`);
       await until('every slot is free', () => {
         // One each, so that nobody is at its share.
-        const slots = ['v', 'w', 'x', 'y', 'z'].flatMap((tenant) => core.runner.reserve({ ...OWNER, tenant }) ?? []);
+        const slots = ['v', 'w', 'x', 'y', 'z'].flatMap(
+          (tenant) => core.runner.reserve({ ...OWNER, tenant }, 'task') ?? [],
+        );
         for (const slot of slots) slot.release();
         return slots.length === concurrency;
       });

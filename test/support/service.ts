@@ -110,7 +110,7 @@ export async function createCore(t: TestContext, options: CoreOptions): Promise<
       parkedMaxMs: worker.parkedMaxMs ?? 3_600_000,
     });
     // Callers of a dead process are gone with it: whoever still calls is answered by another one, which has no runner.
-    const slots: Slots = { reserve: (owner) => (freezable.frozen ? undefined : runner.reserve(owner)) };
+    const slots: Slots = { reserve: (owner, taskId) => (freezable.frozen ? undefined : runner.reserve(owner, taskId)) };
     const added = { runner, slots, freeze, thaw };
     workers.push(added);
     if (!options.idle || worker !== options) runner.start();
