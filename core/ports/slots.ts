@@ -4,7 +4,10 @@ import type { Claimed, Fence, LeaseRequest } from './task-store.ts';
 
 /** Places for turns in this process, for messages whose turn may begin in the commit that accepts them. */
 export interface Slots {
-  /** Keeps one for the first turn of a task of this owner that may come to be. Undefined: its turn has to be claimed, like everybody's while turns wait. */
+  /**
+   * Keeps one for the first turn of a task of this owner that may come to be. Undefined: its turn has to be claimed, like
+   * everybody's while turns wait.
+   */
   reserve(owner: Owner, taskId: string): Slot | undefined;
 }
 

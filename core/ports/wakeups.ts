@@ -17,10 +17,14 @@ export interface Wakeups {
   subscribe(topic: string): Wakeup;
   /**
    * Wakes the listener whenever the topic was notified, and once in `LIMITS.pollMs` besides, until `unlisten`. `only`
-   * notices: for whoever is told of everything in another way, too. Answers what the latest commit that told anything told of
-   * this topic: nothing has been told behind that yet, so whoever comes straight from a commit need not look.
+   * notices: for whoever is told of everything in another way, too. Answers what was told last, as `told` does.
    */
   listen(topic: string, listener: Listener, only?: 'notices'): Written | undefined;
+  /**
+   * What the latest commit that told anything told of this topic: nothing has been told behind that yet, so whoever comes
+   * straight from a commit need not look.
+   */
+  told(topic: string): Written | undefined;
   unlisten(topic: string, listener: Listener): void;
 }
 

@@ -7,12 +7,11 @@ import type { RunningTurn } from './running-turns.ts';
  * messages and a lost lease. Answers what ends it.
  */
 export function hearNotices(wakeups: Wakeups, { fence, record }: Claimed, turn: RunningTurn): () => void {
-  const [topic, events] = [`turn:${fence.taskId}`, `task:${fence.taskId}`];
+  const topic = `turn:${fence.taskId}`;
   const listener = { wake: () => turn.check() };
   wakeups.listen(topic, listener, 'notices');
   // A message that came into the same group behind this beginning was told of when nobody listened yet.
-  const told = wakeups.listen(events, listener, 'notices');
-  wakeups.unlisten(events, listener);
+  const told = wakeups.told(`task:${fence.taskId}`);
   if (told && told.last > record.sequence) turn.check();
   return () => wakeups.unlisten(topic, listener);
 }

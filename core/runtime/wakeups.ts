@@ -60,6 +60,7 @@ export function createWakeups(clock: Clock): Wakeups {
       if (only === undefined) rounds.add(listener);
       return told.get(topic);
     },
+    told: (topic) => told.get(topic),
     unlisten: (topic, listener) => {
       rounds.remove(listener);
       remove(topic, listener);

@@ -84,6 +84,7 @@ const NOBODY: Wakeups = {
   notifyAll() {},
   subscribe: () => ({ wait: () => new Promise(() => {}), close() {} }),
   listen() {},
+  told() {},
   unlisten() {},
 };
 

@@ -30,6 +30,7 @@ export function createRecordingWakeups(): RecordingWakeups {
     notifyAll: () => topics.push('*'),
     subscribe: () => ({ wait: () => Promise.resolve(false), close: () => {} }),
     listen: () => undefined,
+    told: () => undefined,
     unlisten: () => {},
     notified() {
       const seen = topics;
