@@ -3,8 +3,10 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { textOf } from '../../core/message.ts';
 import { artifactText, statusText } from '../../simulator/client/a2a.ts';
 import { chunksOf } from '../e2e/agents/texts.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { BEGUN, type Ending, leftBy, type RerunRow, type TaskRow, TURN, told } from './matrix.ts';
+import { metric, OPS_TOKEN } from './outage.ts';
 import { createPersistentClient, type PersistentClient, startPlainClients } from './persistent-client.ts';
 import { createStage, POLICIES, type Policy, type Stage } from './stage.ts';
 
@@ -41,11 +43,19 @@ interface Killed {
   readonly policy: Policy;
   readonly row: RerunRow & { readonly waits?: true };
   readonly ending: Ending;
+  /** The turn has to begin with its message. */
+  readonly begins?: true;
 }
 
-async function killedAndBack({ stage, client, point, policy, row, ending }: Killed): Promise<void> {
-  const first = stage.launchToDie(point);
+/** Before its first look a process does not know whether somebody waits, and claims what comes. It is the first commit. */
+async function lookedForWork(service: ServiceProcess): Promise<void> {
+  await until('it has looked for work', async () => (await metric(service, 'a2a_store_commits_total')) >= 1);
+}
+
+async function killedAndBack({ stage, client, point, policy, row, ending, begins }: Killed): Promise<void> {
+  const first = stage.launchToDie(point, { OPS_TOKEN });
   await first.ready();
+  if (begins) await lookedForWork(first);
   if (row.waits && policy === 'rerun') await beginPaused(stage, () => client.begin(first));
   else await client.begin(first);
   await stage.died(first);
@@ -98,6 +108,6 @@ describe('a process that is killed in a turn', { concurrency: 3 }, () => {
 
   for (const [point, row] of Object.entries<RerunRow>(BEGUN)) {
     test(`killed ${point}: ${told(row.rerun)}`, (t) =>
-      killedAndBack({ ...stageOf(t, 'rerun'), point, row, ending: row.rerun }));
+      killedAndBack({ ...stageOf(t, 'rerun'), point, row, ending: row.rerun, begins: true }));
   }
 });

@@ -38,7 +38,7 @@ const CHUNKS = 4;
 const RUNNING = ['say Started.', 'watched', 'step pay', `chunks ${CHUNKS}`, 'complete Done.'];
 /** Somebody who sends again and again while it lasts. */
 const CALLS = 12;
-const OPS_TOKEN = 'operator';
+export const OPS_TOKEN = 'operator';
 
 export async function readiness({
   origin,
