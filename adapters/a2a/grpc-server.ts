@@ -62,7 +62,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   server.addService(...serviceOf(() => endpoint));
   let closed: Promise<void> | undefined;
   const refuse = (): Promise<void> => {
-    closed ??= new Promise((resolve) => server.tryShutdown(() => resolve()));
+    if (closed === undefined) {
+      // A connection that takes no new call cannot be asked for a sign of life any more: HTTP/2 cancels the question at once,
+      // which the library takes for a dead client, and cuts the calls that are waited for. It has no other switch for that.
+      Object.assign(server, { keepaliveTimeMs: 0 });
+      closed = new Promise((resolve) => server.tryShutdown(() => resolve()));
+    }
     return closed;
   };
   return {

@@ -181,6 +181,20 @@ test('gRPC stream: a stop of the service ends streams with OK, waits with what t
   await served.server.close(10_000);
 });
 
+test('gRPC: a server that takes no new call still answers on a connection whose keep-alive is due', async (t) => {
+  const socket = { keepAliveMs: 200 };
+  const { served, script, call, reply } = await openStream(t, { socket });
+  script.push(FIRST);
+  await once(call, 'data');
+  served.server.refuse();
+  const later = await openGrpc(t, (await serveGrpc(t, { socket })).port, 'SendMessage', {});
+  // The other connection is the older one: it would have been asked before.
+  await once(later.session, 'ping');
+  script.push(textFrame(2, 'x'));
+  script.end();
+  assert.deepEqual([(await reply).code, (await reply).events.length], ['OK', 2]);
+});
+
 test('gRPC: a server that closes cuts what does not end', async (t) => {
   // Nothing else closes it.
   const { served, raw } = await openUnread(t, { socket: { keepAliveMs: 3_600_000 } });
