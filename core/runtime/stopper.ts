@@ -31,9 +31,11 @@ export class Stopper<Reason> implements Stop {
   abort(reason: Reason): void {
     if (this.aborted) return;
     this.first = reason;
-    const { listeners } = this;
-    this.listeners = [];
-    for (const listener of listeners) listener();
+    // One after the other: a listener may take another one back.
+    for (let [next, ...rest] = this.listeners; next; [next, ...rest] = this.listeners) {
+      this.listeners = rest;
+      next();
+    }
   }
 }
 

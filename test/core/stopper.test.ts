@@ -21,16 +21,18 @@ test('a stopper tells each listener once, and keeps its first reason', () => {
   assert.equal(stopper.listening, 0);
 });
 
-test('a listener of a stopper may stop listening while it is told', () => {
+test('a listener of a stopper that is taken back while others are told is not told', () => {
   const stopper = new Stopper<string>();
   const told: string[] = [];
-  const again = () => {
-    told.push('again');
-    stopper.removeEventListener('abort', again);
+  const second = () => told.push('second');
+  const first = () => {
+    told.push('first');
+    stopper.removeEventListener('abort', first);
+    stopper.removeEventListener('abort', second);
   };
-  stopper.addEventListener('abort', again);
+  for (const listener of [first, second, () => told.push('third')]) stopper.addEventListener('abort', listener);
   stopper.abort('one');
-  assert.deepEqual(told, ['again']);
+  assert.deepEqual(told, ['first', 'third']);
 });
 
 test('the signal of a stop signal is aborted with it, whichever was first', () => {
