@@ -8,6 +8,7 @@ import { packageVersion } from './version.ts';
 /*
  * The program. Configuration faults end it with 78 before anything is opened; a start that fails otherwise ends it with 1.
  * The first SIGTERM or SIGINT drains and exits 0, a second one exits at once, and so does a drain that comes to no end.
+ * Ctrl-C under npm is one wish and two SIGINT: the terminal sends it to everybody, and npm passes its own on.
  */
 
 const ALIVE_MS = 60_000;
@@ -15,6 +16,8 @@ const ALIVE_MS = 60_000;
 const LATE_MS = 4_000;
 /** For the store's thread, which process.exit waits for however long it waits for its disk. */
 const HALT_MS = 1_000;
+/** Another SIGINT within this time is the first one. */
+const SAME_MS = 1_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(readEnvironment(process.env));
@@ -26,17 +29,20 @@ async function main(): Promise<void> {
   // with the exit code of success.
   const alive = setInterval(() => undefined, ALIVE_MS);
   process.exitCode = 1;
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const endNow = (): void => {
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), HALT_MS);
     void service.halt().then(() => process.exit(1));
   };
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) {
+    const now = performance.now();
+    if (stoppingSince !== undefined) {
+      if (signal === 'SIGINT' && now - stoppingSince < SAME_MS) return;
+      telemetry.event('error', 'service.stop_cut', { signal });
       endNow();
       return;
     }
-    stopping = true;
+    stoppingSince = now;
     telemetry.event('info', 'service.stopping', { signal });
     setTimeout(() => {
       telemetry.event('error', 'service.stop_late');

@@ -39,6 +39,20 @@ test('SIGTERM while a turn waits on nothing that keeps a process alive: it is dr
   assert.ok(events.includes('service.stopped'), service.output());
 });
 
+test('SIGINT, and another one at once as npm passes it on: it is drained all the same', async (t) => {
+  const settings = { A2A_AUTH: 'anonymous', AGENT: agentModule('silent'), DRAIN_MS: '2000' };
+  const service = launchService({ directory: tempDir(t), settings });
+  t.after(() => service.signal('SIGKILL'));
+  await service.ready();
+  await send(service, true);
+  await service.logged('task.transition');
+  service.signal('SIGINT');
+  await service.logged('service.stopping');
+  service.signal('SIGINT');
+  assert.equal(await service.exited(), 0, service.output());
+  assert.ok(service.log().some(({ event }) => event === 'turn.interrupted'));
+});
+
 test('rejections that nobody handles and nobody can print: the process and the turn go on', async (t) => {
   const settings = { A2A_AUTH: 'anonymous', AGENT: agentModule('careless') };
   const service = launchService({ directory: tempDir(t), settings });

@@ -145,6 +145,7 @@ describe('a running service', () => {
     await service.logged('service.stopping');
     service.signal('SIGTERM');
     assert.equal(await service.exited(), 1);
+    assert.ok(service.log().some(({ event }) => event === 'service.stop_cut'));
     await sent;
   });
 });

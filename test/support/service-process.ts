@@ -17,7 +17,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Resolves when it listens; rejects when it ends first, with what it said. */
   ready(): Promise<void>;
-  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
+  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGUSR2'): void;
   /** Resolves when the process is gone and its output was read, with its exit code or the signal that killed it. */
   exited(): Promise<number | string>;
   /** Everything that it wrote, as it is. */
