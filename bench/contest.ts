@@ -81,9 +81,10 @@ function signed(value: number): string {
 }
 
 function row(summary: Summary): string {
-  const { contender, perSecond, p99, cpuMsEach, commitsEach } = summary;
+  const { contender, perSecond, spread, p99, cpuMsEach, commitsEach } = summary;
   const cells = [
-    `  ${contender.name.padEnd(30)} ${perSecond.toFixed(0).padStart(6)}/s ±${(summary.spread * 100).toFixed(0)}%`,
+    // One round has no spread.
+    `  ${contender.name.padEnd(30)} ${perSecond.toFixed(0).padStart(6)}/s${spread > 0 ? ` ±${(spread * 100).toFixed(0)}%` : ''}`,
     `p99 ${p99.toFixed(1)} ms`,
     ...(cpuMsEach === undefined ? [] : [`CPU ${cpuMsEach.toFixed(2)} ms`]),
     ...(commitsEach === undefined ? [] : [`commits ${commitsEach.toFixed(3)}`]),

@@ -52,7 +52,7 @@ const server = {
   LOG_LEVEL: key(
     value.choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',
-    'Least severe log level that is written.',
+    'Least severe log level that is written: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
   ),
   HOST: key(value.matching(/^[A-Za-z0-9.:[\]_-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on.'),
   PORT: key(value.whole(0, 65_535), '8080', 'Port to listen on. 0 takes a free one.'),
@@ -211,7 +211,7 @@ const a2a = {
   A2A_AUTH: key(
     value.choice('off', 'jwt', 'anonymous'),
     'off',
-    'Who may call `/a2a`: nobody, holders of a JWT, or anybody on this machine (loopback only).',
+    'Who may call `/a2a`: `off` nobody, `jwt` holders of a token, `anonymous` anybody on this machine (loopback only).',
   ),
   A2A_JWT_ISSUER: unset(value.matching(/\S/, 'the issuer'), '`iss` that a token must carry. Needed by `jwt`.'),
   A2A_JWT_AUDIENCE: unset(value.matching(/\S/, 'the audience'), '`aud` that a token must carry. Needed by `jwt`.'),
