@@ -16,7 +16,7 @@ const ALIVE_MS = 60_000;
 const LATE_MS = 4_000;
 /** For the store's thread, which process.exit waits for however long it waits for its disk. */
 const HALT_MS = 1_000;
-/** Another SIGINT within this time is the first one. */
+/** A SIGINT within this time behind another one is the same. */
 const SAME_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -29,20 +29,20 @@ async function main(): Promise<void> {
   // with the exit code of success.
   const alive = setInterval(() => undefined, ALIVE_MS);
   process.exitCode = 1;
-  let stoppingSince: number | undefined;
+  let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const endNow = (): void => {
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), HALT_MS);
     void service.halt().then(() => process.exit(1));
   };
   const stop = (signal: NodeJS.Signals): void => {
-    const now = performance.now();
-    if (stoppingSince !== undefined) {
-      if (signal === 'SIGINT' && now - stoppingSince < SAME_MS) return;
+    const at = performance.now();
+    if (first !== undefined) {
+      if (signal === 'SIGINT' && first.signal === 'SIGINT' && at - first.at < SAME_MS) return;
       telemetry.event('error', 'service.stop_cut', { signal });
       endNow();
       return;
     }
-    stoppingSince = now;
+    first = { signal, at };
     telemetry.event('info', 'service.stopping', { signal });
     setTimeout(() => {
       telemetry.event('error', 'service.stop_late');

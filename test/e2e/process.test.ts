@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launchService, type ServiceProcess } from '../support/service-process.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -25,32 +25,43 @@ async function send(service: ServiceProcess, returnImmediately: boolean): Promis
   return (await response.json()) as Record<string, unknown>;
 }
 
-test('SIGTERM while a turn waits on nothing that keeps a process alive: it is drained and given back, then exit 0', async (t) => {
+/** It runs a turn that waits on nothing. */
+async function busyService(t: TestContext): Promise<ServiceProcess> {
   const settings = { A2A_AUTH: 'anonymous', AGENT: agentModule('silent'), DRAIN_MS: '2000' };
   const service = launchService({ directory: tempDir(t), settings });
   t.after(() => service.signal('SIGKILL'));
   await service.ready();
   await send(service, true);
   await service.logged('task.transition');
+  return service;
+}
+
+const eventsOf = (service: ServiceProcess) => service.log().map(({ event }) => event);
+
+test('SIGTERM while a turn waits on nothing that keeps a process alive: it is drained and given back, then exit 0', async (t) => {
+  const service = await busyService(t);
   service.signal('SIGTERM');
   assert.equal(await service.exited(), 0);
-  const events = service.log().map(({ event }) => event);
-  assert.ok(events.includes('turn.interrupted'), service.output());
-  assert.ok(events.includes('service.stopped'), service.output());
+  assert.ok(eventsOf(service).includes('turn.interrupted'), service.output());
+  assert.ok(eventsOf(service).includes('service.stopped'), service.output());
 });
 
 test('SIGINT, and another one at once as npm passes it on: it is drained all the same', async (t) => {
-  const settings = { A2A_AUTH: 'anonymous', AGENT: agentModule('silent'), DRAIN_MS: '2000' };
-  const service = launchService({ directory: tempDir(t), settings });
-  t.after(() => service.signal('SIGKILL'));
-  await service.ready();
-  await send(service, true);
-  await service.logged('task.transition');
+  const service = await busyService(t);
   service.signal('SIGINT');
   await service.logged('service.stopping');
   service.signal('SIGINT');
   assert.equal(await service.exited(), 0, service.output());
-  assert.ok(service.log().some(({ event }) => event === 'turn.interrupted'));
+  assert.ok(eventsOf(service).includes('turn.interrupted'), service.output());
+});
+
+test('SIGINT behind a SIGTERM is no second Ctrl-C: it cuts the drain, and the log says so', async (t) => {
+  const service = await busyService(t);
+  service.signal('SIGTERM');
+  await service.logged('service.stopping');
+  service.signal('SIGINT');
+  assert.equal(await service.exited(), 1, service.output());
+  assert.ok(eventsOf(service).includes('service.stop_cut'), service.output());
 });
 
 test('rejections that nobody handles and nobody can print: the process and the turn go on', async (t) => {
