@@ -192,25 +192,31 @@ describe('a slot for a message', () => {
   });
 });
 
+/** From now on acceptances are committed, and answered when the gate opens. */
+function holdAnswers({ store }: Core): { readonly gate: Gate; isCommitted(): boolean } {
+  const gate = createGate();
+  const { accept } = store;
+  let committed = false;
+  Object.assign(store, {
+    accept: async (...args: Parameters<typeof accept>) => {
+      const accepted = await accept(...args);
+      committed = true;
+      await gate.opened;
+      return accepted;
+    },
+  });
+  return { gate, isCommitted: () => committed };
+}
+
 describe('a message whose commit takes longer than a lease', () => {
   it('begins its turn once: it is not taken for lost by its own process', async (t) => {
     const clock = createManualClock();
     const { agent, began, letGo } = waitingAgent();
     const core = await coreOf(t, { agent, clock, leaseMs: 3_000 });
-    const { accept } = core.store;
-    const gate = createGate();
-    let committed = false;
-    Object.assign(core.store, {
-      accept: async (...args: Parameters<typeof accept>) => {
-        const accepted = await accept(...args);
-        committed = true;
-        await gate.opened;
-        return accepted;
-      },
-    });
+    const { gate, isCommitted } = holdAnswers(core);
     const client = createClient(core);
     const started = client.start('hello');
-    await until('it is committed', () => committed);
+    await until('it is committed', isCommitted);
     const since = clock.now();
     await advanceUntil(clock, 'its lease would have run out twice', async () => {
       // Whatever the runner has asked of the store until now is answered before this.
@@ -325,22 +331,12 @@ describe('slots of a runner under accepts and claims', () => {
 });
 
 describe('a shutdown in the middle of an acceptance', () => {
-  /** A service whose next acceptance is committed and answered when the gate opens. */
+  /** A service with an acceptance under way. */
   async function accepting(t: TestContext, agent: Agent, clock = createManualClock()) {
     const core = await coreOf(t, { agent, clock });
-    const gate = createGate();
-    let committed = false;
-    const { accept } = core.store;
-    Object.assign(core.store, {
-      accept: async (...args: Parameters<typeof accept>) => {
-        const accepted = await accept(...args);
-        committed = true;
-        await gate.opened;
-        return accepted;
-      },
-    });
+    const { gate, isCommitted } = holdAnswers(core);
     const started = createClient(core).start('hello');
-    await until('it is committed', () => committed);
+    await until('it is committed', isCommitted);
     return { core, gate, started };
   }
 
