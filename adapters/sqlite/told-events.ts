@@ -17,8 +17,9 @@ export interface WrittenEvent extends StoredEvent {
 
 /** Undefined: it is so large that whoever wants it has to read it. */
 export function toldLine(topic: string, { first, last, events, reply }: Written): string | undefined {
+  const written: readonly WrittenEvent[] = events;
   let text = '[';
-  for (const event of events as readonly WrittenEvent[]) {
+  for (const event of written) {
     const body = event.text ?? JSON.stringify(event.body);
     text += `${text.length > 1 ? ',' : ''}{"sequence":${event.sequence},"at":${event.at},"body":${body}}`;
   }

@@ -14,7 +14,7 @@ export interface Transition {
   readonly owner: Owner;
   readonly from: TaskState;
   readonly to: TaskState;
-  /** Of a claim: the turn that begins. */
+  /** The turn that begins with it, claimed or with its acceptance. */
   readonly turn?: { readonly ordinal: number; readonly attempt: number; readonly trace?: string };
 }
 
@@ -22,6 +22,6 @@ export interface Decide<View extends readonly unknown[], Result> {
   (...view: View): Result;
   /** A store that runs in another thread makes the function anew from this, and takes none without. */
   readonly rule?: RuleCall;
-  /** Hears, after the commit and before the promise resolves, of every task that was there before and changed its state. */
+  /** Hears, after the commit and before the promise resolves, of every task that came from one state to another. */
   readonly moved?: (transition: Transition) => void;
 }

@@ -73,7 +73,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     });
   }
 
-  /** For agents that may start over: one that may not is told apart from a message that it never saw by its claim. */
+  /** A review agent must know a message that it was never given from one that it may have begun: by a claim of its own. */
   const mayReserve = deps.agent.recovery === 'rerun';
 
   function reserve({ tenant, agent }: Owner, taskId: string): Slot | undefined {

@@ -40,7 +40,7 @@ export class RunningTurns {
     return [...this.running.values()];
   }
 
-  keys(): ReadonlySet<string> {
-    return new Set(this.all().map(({ key }) => key));
+  keys(): readonly string[] {
+    return this.all().map(({ key }) => key);
   }
 }
