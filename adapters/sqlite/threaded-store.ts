@@ -161,7 +161,9 @@ export async function connectStore(
     const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;
-    const sent = rule ? args.map((arg, index) => (index === at ? ({ rule } satisfies SentRule) : arg)) : args;
+    // No `map`: what it makes may have holes, for all that the engine knows, and is copied to the thread element by element.
+    const sent = [...args];
+    if (rule && at !== undefined) sent[at] = { rule } satisfies SentRule;
     return new Promise((resolve, reject) => {
       const id = pending.add({ resolve, reject, moved: decide?.moved });
       calls.push({ id, port, method, args: sent });
