@@ -37,13 +37,13 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let refused = 0;
   let firstError: string | undefined;
 
-  function nextRequest(): Buffer | undefined {
+  function nextRequest(): string | undefined {
     if (perRequestHeaders && number >= perRequestHeaders.length) return undefined;
     const own = perRequestHeaders ? `\r\n${perRequestHeaders[number]}` : '';
     const template = job.bodies[number % job.bodies.length] ?? '';
     const body = template.replace('{n}', `${salt}-${number}`);
     number += 1;
-    return Buffer.from(`${head}${own}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    return `${head}${own}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   }
 
   function count(reply: Reply, latencyMs: number): void {

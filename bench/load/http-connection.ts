@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back for one request. The body is whole, chunk framing included when the server streamed. */
+/**
+ * What came back for one request. The body is whole, chunk framing included when the server streamed. It lies where the
+ * next read of the connection will: whoever wants it longer than until the next turn of the event loop copies it.
+ */
 export interface Reply {
   readonly status: number;
   readonly body: Buffer;
@@ -8,6 +11,8 @@ export interface Reply {
 
 const HEADER_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const READ_BYTES = 65_536;
+const NOTHING = Buffer.alloc(0);
 
 interface Head {
   readonly status: number;
@@ -16,11 +21,13 @@ interface Head {
   readonly length?: number;
 }
 
+const LENGTH = /\r\ncontent-length: *(\d+)/i;
+
 function readHead(buffer: Buffer): Head | undefined {
   const end = buffer.indexOf(HEADER_END);
   if (end < 0) return undefined;
-  const text = buffer.toString('latin1', 0, end).toLowerCase();
-  const length = /\r\ncontent-length: *(\d+)/.exec(text)?.[1];
+  const text = buffer.toString('latin1', 0, end);
+  const length = LENGTH.exec(text)?.[1];
   return {
     status: Number(text.slice(9, 12)),
     bodyStart: end + HEADER_END.length,
@@ -34,7 +41,8 @@ function readHead(buffer: Buffer): Head | undefined {
  */
 export class HttpConnection {
   private socket: Socket | undefined;
-  private received: Buffer = Buffer.alloc(0);
+  /** What came of an answer that is not whole yet. */
+  private received: Buffer = NOTHING;
   private head: Head | undefined;
   private settle: { resolve(reply: Reply): void; reject(error: Error): void } | undefined;
   private readonly host: string;
@@ -50,11 +58,11 @@ export class HttpConnection {
     await this.open();
   }
 
-  async request(bytes: Buffer): Promise<Reply> {
+  async request(text: string): Promise<Reply> {
     const socket = this.socket ?? (await this.open());
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
-      socket.write(bytes);
+      socket.write(text);
     });
   }
 
@@ -65,15 +73,21 @@ export class HttpConnection {
 
   private open(): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const socket = connect(this.port, this.host, () => {
+      // One buffer for all reads: a stream of chunks costs as much as all the rest of an answer.
+      const onread = {
+        buffer: Buffer.allocUnsafe(READ_BYTES),
+        callback: (bytes: number, buffer: Uint8Array): boolean => {
+          this.onData(buffer as Buffer, bytes);
+          return true;
+        },
+      };
+      const socket = connect({ port: this.port, host: this.host, noDelay: true, onread }, () => {
         this.socket = socket;
         resolve(socket);
       });
-      socket.setNoDelay(true);
-      socket.on('data', (chunk) => this.onData(chunk));
       const lost = (error?: Error): void => {
         this.socket = undefined;
-        this.received = Buffer.alloc(0);
+        this.received = NOTHING;
         this.head = undefined;
         const failure = error ?? new Error('the connection was closed');
         this.settle?.reject(failure);
@@ -85,21 +99,25 @@ export class HttpConnection {
     });
   }
 
-  private onData(chunk: Buffer): void {
-    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-    this.head ??= readHead(this.received);
+  private onData(buffer: Buffer, bytes: number): void {
+    const chunk = buffer.subarray(0, bytes);
+    const received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+    this.head ??= readHead(received);
     const { head } = this;
-    if (!head) return;
-    const whole =
-      head.length === undefined
-        ? this.received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
-        : this.received.length >= head.bodyStart + head.length;
-    if (!whole) return;
-    const reply = { status: head.status, body: this.received.subarray(head.bodyStart) };
-    this.received = Buffer.alloc(0);
+    if (!head || !isWhole(received, head)) {
+      this.received = received === chunk ? Buffer.from(chunk) : received;
+      return;
+    }
+    this.received = NOTHING;
     this.head = undefined;
     const { settle } = this;
     this.settle = undefined;
-    settle?.resolve(reply);
+    settle?.resolve({ status: head.status, body: received.subarray(head.bodyStart) });
   }
+}
+
+function isWhole(received: Buffer, { bodyStart, length }: Head): boolean {
+  return length === undefined
+    ? received.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+    : received.length >= bodyStart + length;
 }
