@@ -40,7 +40,8 @@ export interface Edge {
 
 /** One authenticated request. */
 export interface Session {
-  readonly caller: Caller;
+  /** The endpoint adds how the call came. */
+  readonly caller: Omit<Caller, 'binding' | 'version'>;
   /** What `params.tenant` may say, beside the caller's own tenant id and nothing at all. */
   readonly tenant?: string | undefined;
   /**

@@ -145,7 +145,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
       http.bodyCame = true;
       const fault = exchange.unreadable(body.bytes);
       if (fault !== undefined) return answerError(http, exchange, fault);
-      return answer(http, exchange, { ...entered, session, body: body.bytes });
+      return answer(http, exchange, { place, startedAt: entered.startedAt, session, body: body.bytes });
     }
     switch (body.refused) {
       case 'gone':

@@ -96,7 +96,7 @@ export function createPerform(options: HandlerOptions): Perform {
 
 function callState(edge: Edge, call: OperationCall, prepared: PreparedCall): Call {
   const { tenant } = call.session;
-  const caller = { ...call.session.caller, binding: edge.name, version: call.version };
+  const caller = { binding: edge.name, version: call.version, ...call.session.caller };
   return {
     caller: prepared.delegate === undefined ? caller : { ...caller, delegate: prepared.delegate },
     tenant,

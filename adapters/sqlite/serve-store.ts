@@ -52,7 +52,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
   function send(): void {
     due = false;
     const { lost, unreadable } = opened?.health ?? { lost: undefined, unreadable: undefined };
-    end.postMessage({ ...out, lost, unreadable });
+    end.postMessage({ lost, unreadable, ...out });
     out = nothing();
   }
 

@@ -26,7 +26,7 @@ export async function acceptMessage(
   const committed = telemetry.span('store.commit', { fields: () => ({ ...said, call: 'accept' }) }, async (span) => {
     // The turn becomes a child of the commit that opened it, also when another process runs it.
     const trace = span.traceparent ?? caller.trace;
-    const fields = { ...said, trace };
+    const fields = { trace, ...said };
     const { accept } = observeStore(deps.store, { telemetry, fields });
     const newTaskId = deps.ids.next();
     const send = rule('send', {
@@ -42,7 +42,7 @@ export async function acceptMessage(
       ...(trace ? { trace } : {}),
     });
     const slot = deps.slots?.reserve(caller.owner, newTaskId);
-    const accepting = accept(slot ? { ...request, lease: slot.lease } : request, send);
+    const accepting = accept(slot ? { lease: slot.lease, ...request } : request, send);
     const result = await accepting.catch((error: unknown) => {
       slot?.release();
       throw error;

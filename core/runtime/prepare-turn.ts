@@ -19,6 +19,23 @@ function freshTask({ fence, record, message }: Claimed): Task | undefined {
   return metadata ? { ...task, metadata } : task;
 }
 
+const STOP = Symbol('stop');
+
+interface Stopped {
+  readonly [STOP]: { readonly signal: AbortSignal };
+}
+
+/**
+ * A property of the turn's own, so that it is in copies of the turn, too, and made when it is asked for. One getter for all
+ * turns: with one each, the engine keeps every turn as a hash table.
+ */
+const SIGNAL: PropertyDescriptor & ThisType<Stopped> = {
+  enumerable: true,
+  get() {
+    return this[STOP].signal;
+  },
+};
+
 /** What the agent gets; undefined when the task was erased. */
 export async function prepareTurn(
   { store, capabilities }: PrepareTurnDeps,
@@ -29,17 +46,16 @@ export async function prepareTurn(
   const task = freshTask(claimed) ?? (await store.read(owner, id, { artifacts: true }))?.task;
   if (!task) return undefined;
   const granted = await capabilities(claimed, stop);
-  return {
+  const turn: Omit<Turn, 'signal'> & Partial<Turn> & Stopped = {
     task,
     message: claimed.message,
-    get signal() {
-      return stop.signal;
-    },
     capabilities: granted,
     earlier: (limit) => earlierTasks(store, claimed, limit),
     inbox: () => writer.inbox(),
     // The store holds JSON, so the type of a replayed result is the caller's promise, as the port says.
     step: <T extends Json>(key: string, effect: (idempotencyKey: string) => Promise<T>) =>
       writer.step(key, effect) as Promise<T>,
+    [STOP]: stop,
   };
+  return Object.defineProperty(turn, 'signal', SIGNAL) as Turn;
 }

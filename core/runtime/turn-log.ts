@@ -10,21 +10,19 @@ import type { Level, LogFields, Span, Telemetry } from '../ports/telemetry.ts';
 export class TurnLog implements Observer {
   readonly telemetry: Telemetry;
   private readonly recovery: string;
-  private said: LogFields;
+  private readonly claimed: Claimed;
   private trace: string | undefined;
   private span: Span | undefined;
 
-  constructor(telemetry: Telemetry, { fence, record, trace }: Claimed, recovery: string) {
-    const { taskId, ordinal: turn, attempt } = fence;
-    const { tenant, principal } = record.owner;
+  constructor(telemetry: Telemetry, claimed: Claimed, recovery: string) {
     this.telemetry = telemetry;
+    this.claimed = claimed;
     this.recovery = recovery;
-    this.trace = trace;
-    this.said = { taskId, contextId: record.contextId, tenant, principal, turn, attempt, recovery, trace };
+    this.trace = claimed.trace;
   }
 
   get fields(): LogFields {
-    return this.said;
+    return this.saying();
   }
 
   get parent(): string | undefined {
@@ -32,9 +30,17 @@ export class TurnLog implements Observer {
   }
 
   event(level: Level, name: string, more?: LogFields, error?: unknown): void {
-    this.telemetry.event(level, name, { ...this.said, ...more }, error);
+    this.telemetry.event(level, name, this.saying(more), error);
     // The last word is how the turn ended.
-    if (name.startsWith('turn.')) this.span?.set({ ...more, outcome: name.slice('turn.'.length) });
+    if (name.startsWith('turn.')) this.span?.set({ outcome: name.slice('turn.'.length), ...more });
+  }
+
+  private saying(more?: LogFields): LogFields {
+    const { fence, record } = this.claimed;
+    const { taskId, ordinal: turn, attempt } = fence;
+    const { tenant, principal } = record.owner;
+    const { recovery, trace } = this;
+    return { taskId, contextId: record.contextId, tenant, principal, turn, attempt, recovery, trace, ...more };
   }
 
   /** The attempt before this one was lost with its process. */
@@ -51,12 +57,9 @@ export class TurnLog implements Observer {
 
   /** Runs the turn, once. */
   run(work: () => Promise<void>): Promise<void> {
-    return this.telemetry.span('agent.turn', { parent: this.trace, fields: () => this.said }, (span) => {
+    return this.telemetry.span('agent.turn', { parent: this.trace, fields: () => this.fields }, (span) => {
       this.span = span;
-      if (span.traceparent !== undefined) {
-        this.trace = span.traceparent;
-        this.said = { ...this.said, trace: span.traceparent };
-      }
+      this.trace = span.traceparent ?? this.trace;
       return work();
     });
   }

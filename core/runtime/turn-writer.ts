@@ -84,16 +84,17 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
 
   const patient = <T>(work: () => Promise<T>): Promise<T> => patiently(clock, deps.patienceMs, work);
 
-  const asked = (): UpdateRequest => ({ taskId: fence.taskId, fence, pendingAfter: newest });
+  type Asked = Omit<UpdateRequest, 'taskId' | 'fence'>;
+  const asked = (more?: Asked): UpdateRequest => ({ taskId: fence.taskId, fence, pendingAfter: newest, ...more });
 
   /** `make` gets what the inbox handed over until now, which this commit closes. */
   async function commit(
     make: (handed: readonly number[]) => Decide<[view: TaskView], Change | undefined>,
-    request: Omit<UpdateRequest, 'taskId' | 'fence'> = {},
+    request?: Asked,
   ): Promise<void> {
     const handed = taken.size === 0 ? NOTHING : [...taken];
     const decide = make(handed);
-    const updated = await patient(() => store.update({ ...asked(), ...request }, decide));
+    const updated = await patient(() => store.update(asked(request), decide));
     // A look without a change has closed nothing.
     if (updated.changed) for (const ordinal of handed) taken.delete(ordinal);
     deliver(updated.pending);
@@ -156,7 +157,7 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     end: (command) =>
       ended((taken) => {
         const left = waiting.map(({ ordinal }) => ordinal);
-        return rule('end', { writer, command: { ...command, taken, left } });
+        return rule('end', { writer, command: { taken, left, ...command } });
       }, atEnd),
     fail: (saying, error) => fail(saying, error, atEnd),
     giveUp: (saying, error) => fail(saying, error),
