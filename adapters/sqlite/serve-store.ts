@@ -125,8 +125,9 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     return;
   }
   const sqlite = opened;
-  end.on('message', ({ calls, troubles, close }) => {
+  end.on('message', ({ plain, calls, troubles, close }) => {
     for (const trouble of troubles) hear(sqlite, trouble);
+    for (const call of JSON.parse(plain) as readonly StoreCall[]) perform(sqlite, call);
     for (const call of calls) perform(sqlite, call);
     if (!close) return;
     const closed = (): void => {

@@ -107,6 +107,7 @@ export async function connectStore(
   const { path, clock, wakeups, telemetry } = options;
   const pending = new Registry<Pending>();
   let calls: StoreCall[] = [];
+  let plain: StoreCall[] = [];
   /** Since the last message, one of a kind however many calls ran into it. */
   const troubles = new Map<StoreFault, ReadTrouble>();
   let due = false;
@@ -118,8 +119,9 @@ export async function connectStore(
   function send(): void {
     if (!due) return;
     due = false;
-    end.postMessage({ calls, troubles: [...troubles.values()], close: closing });
+    end.postMessage({ plain: JSON.stringify(plain), calls, troubles: [...troubles.values()], close: closing });
     calls = [];
+    plain = [];
     troubles.clear();
   }
 
@@ -157,7 +159,7 @@ export async function connectStore(
   function call(port: WritingPort, method: string, args: readonly unknown[]): Promise<never> {
     if (closing) return Promise.reject(unavailable('closed'));
     if (state.lost || pending.size >= PENDING_MAX) return Promise.reject(health.refused(state.lost ?? 'locked'));
-    const { decide: at } = writeOf(port, method) ?? {};
+    const { decide: at, plain: isPlain } = writeOf(port, method) ?? {};
     const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;
@@ -166,7 +168,7 @@ export async function connectStore(
     if (rule && at !== undefined) sent[at] = { rule } satisfies SentRule;
     return new Promise((resolve, reject) => {
       const id = pending.add({ resolve, reject, moved: decide?.moved });
-      calls.push({ id, port, method, args: sent });
+      (isPlain ? plain : calls).push({ id, port, method, args: sent });
       soon();
     });
   }

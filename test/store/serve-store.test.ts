@@ -19,7 +19,7 @@ async function serve(t: TestContext, path: string) {
   };
   await serveStore(end, { path, clock: systemClock });
   const tell = (message: Partial<ToStore>): void =>
-    void told.emit('message', { calls: [], troubles: [], close: false, ...message });
+    void told.emit('message', { plain: '[]', calls: [], troubles: [], close: false, ...message });
   t.after(() => tell({ close: true }));
   let lastId = 0;
   /** Answers the first message that shows it. */
