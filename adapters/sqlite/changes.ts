@@ -9,7 +9,8 @@ import type { Connection, Query } from './database.ts';
 import type { Executions, Lease, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
-import { type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
+import type { KeptTasks } from './kept-tasks.ts';
+import { type Arrival, type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
 import type { WrittenEvent } from './told-events.ts';
 
 /*
@@ -55,8 +56,8 @@ interface Creation {
   readonly task: NewTask;
   readonly exclusive: boolean;
   readonly change: Change;
-  /** Its key, when the transaction knows it. */
-  readonly ownerPk?: number | undefined;
+  /** What the transaction knows of the owner. */
+  readonly arrival: Pick<Arrival, 'owner' | 'tenant' | 'credential'>;
   /** The context was made for this task, so there is none to look for. */
   readonly ownContext?: boolean;
   /** Its turn begins in the same transaction. */
@@ -81,20 +82,23 @@ export interface Changes {
 interface ChangesOptions {
   readonly connection: Connection;
   readonly tasks: TaskRows;
+  readonly kept: KeptTasks;
   readonly artifacts: Artifacts;
   readonly executions: Executions;
 }
 
-export function createChanges({ connection, tasks, artifacts, executions }: ChangesOptions): Changes {
+export function createChanges({ connection, tasks, kept, artifacts, executions }: ChangesOptions): Changes {
   const selectOwner: Query<OwnerValues, { pk: number }> = connection.prepare(SELECT_OWNER);
-  const insertOwner: Query<OwnerValues, unknown> = connection.prepare(INSERT_OWNER);
+  const insertOwner: Query<OwnerValues, unknown> = connection.prepare(INSERT_OWNER, 'followed');
   const selectContext: Query<[owner: number, id: string], { pk: number }> = connection.prepare(SELECT_CONTEXT);
-  const insertContext: Query<[owner: number, id: string, createdAt: number], unknown> =
-    connection.prepare(INSERT_CONTEXT);
-  const insertTask: Query<InsertTask, unknown> = connection.prepare(INSERT_TASK);
+  const insertContext: Query<[owner: number, id: string, createdAt: number], unknown> = connection.prepare(
+    INSERT_CONTEXT,
+    'followed',
+  );
+  const insertTask: Query<InsertTask, unknown> = connection.prepare(INSERT_TASK, 'followed');
   const advanceTask: Query<[sequence: number, messages: number, updatedAt: number, pk: number], unknown> =
-    connection.prepare(ADVANCE_TASK);
-  const updateTask: Query<UpdateTask, unknown> = connection.prepare(UPDATE_TASK);
+    connection.prepare(ADVANCE_TASK, 'followed');
+  const updateTask: Query<UpdateTask, unknown> = connection.prepare(UPDATE_TASK, 'followed');
   const insertMessage: Query<[task: number, ordinal: number, json: string], unknown> =
     connection.prepare(INSERT_MESSAGE);
   const insertEvent: Query<[task: number, sequence: number, at: number, json: string], unknown> =
@@ -105,6 +109,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
 
   function create(creation: Creation, tx: Transaction): Created {
     const { owner, task, change, begin } = creation;
+    const { revision } = connection;
     if (!change.status) throw broken('a new task has no status');
     if (!change.events?.length) throw broken('a new task has no event');
     const blank: Unfinished<TaskRecord> = {
@@ -122,11 +127,13 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     const accepted = changed(blank, change, tx.now);
     // One row for both, so that a turn which begins at once does not write it again.
     const record = begin ? changed(accepted, begin.change, tx.now) : accepted;
-    const ownerPk =
-      creation.ownerPk ?? selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
-    const known = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
-    const contextPk = known?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
+    const { tenant, credential, owner: known } = creation.arrival;
+    const ownerPk = known ?? selectOwner.get(...ownerValues(owner))?.pk ?? insertOwner.insert(...ownerValues(owner));
+    const context = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
+    const contextPk = context?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
     const { status, parked } = record;
+    const statusJson = JSON.stringify(status);
+    const metadataJson = json(record.metadata);
     const pk = insertTask.insert(
       record.id,
       ownerPk,
@@ -143,18 +150,20 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
       record.reply ? 1 : 0,
       record.createdAt,
       record.updatedAt,
-      JSON.stringify(status),
-      json(record.metadata),
+      statusJson,
+      metadataJson,
     );
-    const held: Held = {
-      ...{ pk, owner: ownerPk, record: accepted, tenant: 'active' },
-      ...{ credentialHash: undefined, hasCredential: true },
-    };
+    const chars = statusJson.length + (metadataJson?.length ?? 0);
+    const held: Held = { pk, owner: ownerPk, record: accepted, chars, tenant, credential };
     const lease = begin && { worker: begin.lease.worker, until: tx.now + begin.lease.leaseMs };
     writeChildren(held, { before: blank, change, ...(lease && { lease }) }, tx);
     if (!begin) return held;
-    writeChildren({ ...held, record }, { before: accepted, change: begin.change }, tx);
-    return { ...held, begun: begun(record, creation, tx) };
+    const working = { ...held, record };
+    writeChildren(working, { before: accepted, change: begin.change }, tx);
+    const turn = begun(record, creation, tx);
+    const { ordinal, attempt, worker } = turn.fence;
+    keep({ ...working, open: [{ ordinal, attempt, lease_owner: worker }] }, begin.change, revision);
+    return { ...held, begun: turn };
   }
 
   function begun(record: TaskRecord, { change, begin }: Creation, tx: Transaction): Begun {
@@ -170,13 +179,18 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
 
   function apply(held: Held, change: Change, tx: Transaction): Held {
     const before = held.record;
+    const { revision } = connection;
     if (isTerminal(before.status.state)) throw broken('a finished task cannot change');
     if (change.status?.state === 'TASK_STATE_SUBMITTED' && before.status.state !== 'TASK_STATE_SUBMITTED') {
       throw broken('a task cannot become submitted again');
     }
     const record = changed(before, change, tx.now);
+    let { chars } = held;
     if (changesSnapshot(change)) {
       const { status, parked } = record;
+      const statusJson = JSON.stringify(status);
+      const metadataJson = json(record.metadata);
+      chars = statusJson.length + (metadataJson?.length ?? 0);
       updateTask.run(
         status.state,
         record.sequence,
@@ -187,18 +201,26 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
         parked?.tokenHash ?? null,
         record.reply ? 1 : 0,
         record.updatedAt,
-        JSON.stringify(status),
-        json(record.metadata),
+        statusJson,
+        metadataJson,
         held.pk,
       );
     } else {
       advanceTask.run(record.sequence, record.messages, record.updatedAt, held.pk);
     }
-    const after = { ...held, record };
+    const after = { ...held, record, chars };
     writeChildren(after, { before, change }, tx);
+    keep(after, change, revision);
     const [from, to] = [before.status.state, record.status.state];
     if (from !== to) tx.moved({ taskId: record.id, contextId: record.contextId, owner: record.owner, from, to });
     return after;
+  }
+
+  /** Only while its turns stay as they were, and nothing that it was read from has changed with it since `revision`. */
+  function keep(held: Held, { executions: writes = NONE }: Change, revision: number): void {
+    const { record, open } = held;
+    if (open?.length && writes.length === 0 && connection.revision === revision) kept.keep({ ...held, open });
+    else kept.drop(record.id);
   }
 
   function writeChildren(
@@ -244,7 +266,7 @@ export function createChanges({ connection, tasks, artifacts, executions }: Chan
     const left = held.open ? openAfter(held.open, change) : executions.open(held.pk).length;
     if (left > 0) throw broken('a finished task has an open turn');
     const { tenant, principal } = held.record.owner;
-    if (held.hasCredential && !tasks.hasLive(tenant, principal)) deleteCredential.run(tenant, principal);
+    if (held.credential && !tasks.hasLive(tenant, principal)) deleteCredential.run(tenant, principal);
   }
 
   return { create, apply };

@@ -32,7 +32,11 @@ export interface Connection {
   readonly counters: Counters;
   /** Text of every statement, in the order of preparation. */
   readonly prepared: readonly string[];
-  prepare<P extends readonly Value[], R = unknown>(sql: string): Query<P, R>;
+  /** `followed`: what it writes is known to those who keep rows, so it does not move the revision. */
+  prepare<P extends readonly Value[], R = unknown>(sql: string, followed?: 'followed'): Query<P, R>;
+  /** Another number: rows of KEPT_TABLES may be others than those that were read or written before. */
+  readonly revision: number;
+  revise(): void;
   /** Runs one statement that only reads: it sees one commit without a transaction around it. Throws DomainError. */
   read<T>(read: () => T): T;
   /** Runs reads that must see one and the same commit. Throws DomainError. */
@@ -52,6 +56,13 @@ const BUSY_AT_START_MS = 10_000;
 const CHECKED_BYTES = 128 * 1024 * 1024;
 /** 8 MB: copying them takes tens of milliseconds, in which nothing else runs. */
 const CHECKPOINT_PAGES = 2_000;
+/** Rows that transactions may keep: see kept-tasks.ts. */
+const KEPT_TABLES: ReadonlySet<string | undefined> = new Set([
+  ...['task', 'owner', 'context', 'tenant', 'credential', 'execution'],
+  // Of a statement that does not say it first.
+  undefined,
+]);
+const WRITTEN_TABLE = /^\s*(?:insert(?: or \w+)? into|update(?: or \w+)?|delete from) (\w+)/;
 /** Rows of so few columns are quicker as the binding makes them. */
 const NARROW = 3;
 /** For a connection that commits nothing. */
@@ -205,10 +216,16 @@ function connect(db: BetterSqlite3.Database, health: Health, files: FileGuard): 
   db.pragma(`busy_timeout = ${BUSY_MS}`);
   const counters: Counters = { commits: 0, statements: 0, rowsWritten: 0 };
   const prepared: string[] = [];
+  let revision = 0;
 
-  function prepare<P extends readonly Value[], R>(sql: string): Query<P, R> {
+  function revise(): void {
+    revision += 1;
+  }
+
+  function prepare<P extends readonly Value[], R>(sql: string, followed?: 'followed'): Query<P, R> {
     prepared.push(sql);
     const statement = db.prepare<unknown[], R>(sql);
+    const revises = !followed && !statement.readonly && KEPT_TABLES.has(WRITTEN_TABLE.exec(sql)?.[1]);
     const names = statement.reader ? statement.columns().map(({ name }) => name) : [];
     const wide = names.length > NARROW ? asArrays(statement) : undefined;
     return {
@@ -227,11 +244,13 @@ function connect(db: BetterSqlite3.Database, health: Health, files: FileGuard): 
         counters.statements += 1;
         const { changes } = statement.run(...params);
         counters.rowsWritten += changes;
+        if (revises && changes > 0) revise();
         return changes;
       },
       insert(...params) {
         counters.statements += 1;
         counters.rowsWritten += 1;
+        if (revises) revise();
         return Number(statement.run(...params).lastInsertRowid);
       },
     };
@@ -284,5 +303,10 @@ function connect(db: BetterSqlite3.Database, health: Health, files: FileGuard): 
     if (health.lost !== 'damaged') db.close();
   }
 
-  return { db, health, files, counters, prepared, prepare, read, snapshot, close };
+  return {
+    ...{ db, health, files, counters, prepared, prepare, revise, read, snapshot, close },
+    get revision() {
+      return revision;
+    },
+  };
 }

@@ -147,27 +147,29 @@ export function createExecutions(connection: Connection): Executions {
       ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
     ],
     unknown
-  > = connection.prepare(INSERT_EXECUTION);
+  > = connection.prepare(INSERT_EXECUTION, 'followed');
   const insertLeased: Query<
     [
       ...[task: number, ordinal: number, agent: string, worker: string, until: number],
       ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
     ],
     unknown
-  > = connection.prepare(INSERT_LEASED);
+  > = connection.prepare(INSERT_LEASED, 'followed');
   const close: Query<
     [outcome: string, takenBy: number | null, error: string | null, endedAt: number, task: number, ordinal: number],
     unknown
-  > = connection.prepare(CLOSE_EXECUTION);
+  > = connection.prepare(CLOSE_EXECUTION, 'followed');
   const requeue: Query<[claimableAt: number, paused: string, task: number, ordinal: number], unknown> =
-    connection.prepare(REQUEUE_EXECUTION);
-  const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> =
-    connection.prepare(LEASE_EXECUTION);
+    connection.prepare(REQUEUE_EXECUTION, 'followed');
+  const leaseOne: Query<[worker: string, until: number, task: number, ordinal: number], unknown> = connection.prepare(
+    LEASE_EXECUTION,
+    'followed',
+  );
   const insertAttempt: Query<
     [task: number, ordinal: number, attempt: number, claimedAt: number, worker: string],
     unknown
   > = connection.prepare(INSERT_ATTEMPT);
-  const revokeOthers: Query<[task: number, ordinal: number], unknown> = connection.prepare(REVOKE_OTHERS);
+  const revokeOthers: Query<[task: number, ordinal: number], unknown> = connection.prepare(REVOKE_OTHERS, 'followed');
   const selectHeld: Query<[worker: string], HeldRow> = connection.prepare(SELECT_HELD);
   const extendLease: Query<[until: number, task: number, ordinal: number], unknown> = connection.prepare(EXTEND_LEASE);
   const countBacklog: Query<[now: number, again: number], { open: number; leased: number; oldest: number | null }> =

@@ -212,6 +212,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function abandon(): void {
+    connection.revise();
     try {
       if (db.inTransaction) rollback.run();
     } catch (error) {
@@ -240,6 +241,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     } catch (error) {
       if (isFatal(error) || !db.inTransaction) throw error;
       undo.run();
+      connection.revise();
       release.run();
       return { thrown: error };
     }

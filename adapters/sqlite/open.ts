@@ -15,6 +15,7 @@ import { createErasure } from './erasure.ts';
 import { createExecutions, type Executions } from './executions.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
 import { createHealth, type Health } from './health.ts';
+import { createKeptTasks } from './kept-tasks.ts';
 import { createLanes } from './lanes.ts';
 import { createOperatorRows } from './operator-rows.ts';
 import { createOperatorStore } from './operator-store.ts';
@@ -81,8 +82,9 @@ export function createPorts({ closed, ...options }: PortsOptions): SqlitePorts {
   const erasure = createErasure(connection);
   const tasks = createTaskRows(connection);
   const artifacts = createArtifacts(connection);
-  const changes = createChanges({ connection, tasks, artifacts, executions });
-  const shared = { ...options, erasure, tasks, artifacts, changes };
+  const kept = createKeptTasks(connection);
+  const changes = createChanges({ connection, tasks, kept, artifacts, executions });
+  const shared = { ...options, erasure, tasks, kept, artifacts, changes };
   const tenants = createTenants(shared);
   const rows = createPushConfigRows(connection);
   return {

@@ -34,8 +34,8 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
   const { connection, writes, clock, erasure, tasks, executions, changes, tenants, rows, audit, pauses } = options;
   const deleteCredential: Query<[tenant: string, principal: string], unknown> = connection.prepare(DELETE_CREDENTIAL);
 
-  function held(taskId: string, now: number): Held {
-    const found = tasks.byId(taskId, now);
+  function held(taskId: string): Held {
+    const found = tasks.byId(taskId);
     if (!found) throw new OperatorRefusal('UNKNOWN_TASK', `there is no task ${taskId}`);
     return found;
   }
@@ -54,7 +54,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
   function retryView({ pk, record, tenant }: Held, now: number): RetryView {
     const turns = rows.turns(pk);
     const dead = new Set(turns.filter(({ outcome }) => outcome === 'dead').map(({ ordinal }) => ordinal));
-    const active = tasks.active(record.owner, record.contextId, now);
+    const active = tasks.active(record.owner, record.contextId);
     return {
       ...{ now, record, tenant, turns },
       exclusive: rows.exclusive(pk),
@@ -88,7 +88,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     taskFile: async (taskId) =>
       connection.snapshot(() => {
-        const found = tasks.byId(taskId, clock.now());
+        const found = tasks.byId(taskId);
         if (!found) return undefined;
         const { pk, record, tenant } = found;
         const tenantPausedAt = pauses.tenant(record.owner.tenant);
@@ -106,10 +106,10 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     retry: (act, taskId, decide) =>
       writes.run((tx) => {
-        const old = held(taskId, tx.now);
+        const old = held(taskId);
         const { owner } = old.record;
         const { ordinal, ...creation } = decide(retryView(old, tx.now));
-        const { record } = changes.create({ owner, ...creation }, tx);
+        const { record } = changes.create({ owner, arrival: old, ...creation }, tx);
         rows.noteRetry(old.pk, ordinal, record.id);
         const detail = { retriedAs: record.id };
         audit.write(act, { act: 'execution.retry', tenant: owner.tenant, taskId, ordinal, detail }, tx.now);
@@ -118,7 +118,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     close: (act, taskId, choose) =>
       writes.run(({ now }) => {
-        const { pk, record } = held(taskId, now);
+        const { pk, record } = held(taskId);
         const ordinal = choose(rows.turns(pk));
         rows.closeDead(pk, ordinal);
         audit.write(act, { act: 'execution.close', tenant: record.owner.tenant, taskId, ordinal }, now);
@@ -127,7 +127,7 @@ export function createOperatorStore(options: OperatorStoreOptions): OperatorStor
 
     cancel: (act, taskId, decide) =>
       writes.run((tx) => {
-        const before = held(taskId, tx.now);
+        const before = held(taskId);
         const open = executions.open(before.pk).map(toExecution);
         const change = decide({ now: tx.now, record: before.record, open, artifacts: new Map(), lost: new Map() });
         if (!change) return { record: before.record, changed: false };

@@ -51,10 +51,12 @@ const SELECT_LIVE = `select 1 as one from owner o join task t on t.owner = o.pk
 /** What is known before a message: who sends it, what waits for whom, and what an earlier one of its key has made. */
 const SELECT_ARRIVAL = `select o.pk as owner, n.status, coalesce(l.waiting, 0) as waiting,
     coalesce(a.waiting, 0) as all_waiting, exists (select 1 from tenant_pause p where p.tenant = c.tenant)
-      or exists (select 1 from runner_pause where id = 1) as paused, r.fingerprint, r.task, r.sequence, r.answer
+      or exists (select 1 from runner_pause where id = 1) as paused,
+    d.hash as credential_hash, d.expires_at as credential_expires_at, r.fingerprint, r.task, r.sequence, r.answer
   from (select ? as tenant, ? as principal, ? as agent) c
   left join owner o on o.tenant = c.tenant and o.principal = c.principal and o.agent = c.agent
   left join tenant n on n.id = c.tenant
+  left join credential d on d.tenant = c.tenant and d.principal = c.principal
   left join lane l on l.agent = c.agent and l.tenant = c.tenant
   left join lane a on a.agent = c.agent and a.tenant = ''
   left join request r on r.owner = o.pk and r.context_id = ? and r.message_id = ?`;
@@ -84,11 +86,14 @@ export interface RecordRow extends TaskRow {
   readonly agent: string;
 }
 
-interface HeldRow extends RecordRow {
-  readonly owner_pk: number;
-  readonly tenant_status: TenantStatus | null;
+interface CredentialColumns {
   readonly credential_hash: string | null;
   readonly credential_expires_at: number | null;
+}
+
+interface HeldRow extends RecordRow, CredentialColumns {
+  readonly owner_pk: number;
+  readonly tenant_status: TenantStatus | null;
 }
 
 interface HeldOpenRow extends HeldRow {
@@ -102,12 +107,18 @@ export interface Held {
   readonly pk: number;
   readonly owner: number;
   readonly record: TaskRecord;
+  /** Of the status and the metadata as JSON. */
+  readonly chars: number;
   readonly tenant: TenantStatus;
-  readonly credentialHash: string | undefined;
-  /** There is one of the principal, expired or not. */
-  readonly hasCredential: boolean;
-  /** Its open turns, when this transaction has read them and changed none since. */
+  readonly credential: HeldCredential | undefined;
+  /** Its open turns, when they are known. */
   readonly open?: readonly OpenRow[];
+}
+
+/** That of the task's principal, expired or not. */
+export interface HeldCredential {
+  readonly hash: string;
+  readonly expiresAt: number;
 }
 
 interface RequestRow {
@@ -119,7 +130,7 @@ interface RequestRow {
 
 type NoRequest = { readonly [key in keyof RequestRow]: null };
 
-type ArrivalRow = {
+type ArrivalRow = CredentialColumns & {
   readonly owner: number | null;
   readonly status: TenantStatus | null;
   readonly waiting: number;
@@ -131,6 +142,7 @@ export interface Arrival {
   /** Undefined before its first task. */
   readonly owner: number | undefined;
   readonly tenant: TenantStatus;
+  readonly credential: HeldCredential | undefined;
   /** Turns that wait: those of the tenant, and all of the agent. */
   readonly queued: { readonly tenant: number; readonly everybody: number };
   /** The tenant's turns are held back, or everybody's. */
@@ -164,24 +176,27 @@ export function toRecordOf(owner: Owner, row: TaskRow): TaskRecord {
   return record;
 }
 
-function toHeld(row: HeldRow, now: number, open?: readonly OpenRow[]): Held {
-  const { credential_hash: hash, credential_expires_at: expiresAt } = row;
+function toHeld(row: HeldRow, open?: readonly OpenRow[]): Held {
   const held: Unfinished<Held> = {
     pk: row.pk,
     owner: row.owner_pk,
     record: toRecord(row),
+    chars: row.status.length + (row.metadata?.length ?? 0),
     tenant: row.tenant_status ?? 'active',
-    credentialHash: hash !== null && expiresAt !== null && expiresAt > now ? hash : undefined,
-    hasCredential: hash !== null,
+    credential: toCredential(row),
   };
   if (open) held.open = open;
   return held;
 }
 
-function toHeldOpen([row, another]: readonly HeldOpenRow[], now: number): Held | undefined {
-  if (!row || another) return row && toHeld(row, now);
+function toHeldOpen([row, another]: readonly HeldOpenRow[]): Held | undefined {
+  if (!row || another) return row && toHeld(row);
   const { ordinal, attempt, lease_owner } = row;
-  return toHeld(row, now, ordinal === null ? [] : [{ ordinal, attempt, lease_owner }]);
+  return toHeld(row, ordinal === null ? [] : [{ ordinal, attempt, lease_owner }]);
+}
+
+function toCredential({ credential_hash: hash, credential_expires_at: expiresAt }: CredentialColumns) {
+  return hash === null || expiresAt === null ? undefined : { hash, expiresAt };
 }
 
 export function parseMessage(json: string): Message {
@@ -198,22 +213,22 @@ interface RequestKey {
   readonly messageId: string;
 }
 
-/** What transactions read of tasks before they write. `now` decides which credential still counts. */
+/** What transactions read of tasks before they write. */
 export interface TaskRows {
-  byId(id: string, now: number): Held | undefined;
+  byId(id: string): Held | undefined;
   /** Undefined also when it is somebody else's. */
-  owned(owner: Owner, id: string, now: number): Held | undefined;
-  byPk(pk: number, now: number): Held | undefined;
+  owned(owner: Owner, id: string): Held | undefined;
+  byPk(pk: number): Held | undefined;
   /** With the message that the turn answers. */
-  turn(pk: number, ordinal: number, now: number): { readonly held: Held; readonly message: Message } | undefined;
+  turn(pk: number, ordinal: number): { readonly held: Held; readonly message: Message } | undefined;
   /** The newest task of the context that is not terminal. */
-  active(owner: Owner, contextId: string, now: number): Held | undefined;
-  /** Live tasks of the principal that wait for another token than this one. */
-  /** Waits for another token than this one. */
+  active(owner: Owner, contextId: string): Held | undefined;
   /** Some task of that person waits because this very token was refused. */
   isRefused(subject: { readonly tenant: string; readonly principal: string }, hash: string): boolean;
+  /** Some live task of that person waits for another token than this one. */
   hasParked(subject: { readonly tenant: string; readonly principal: string }, hash: string): boolean;
-  parked(subject: { readonly tenant: string; readonly principal: string }, hash: string, now: number): readonly Held[];
+  /** Those tasks. */
+  parked(subject: { readonly tenant: string; readonly principal: string }, hash: string): readonly Held[];
   hasLive(tenant: string, principal: string): boolean;
   /** Without a key there is no request. */
   arrival(owner: Owner, key: RequestKey | undefined): Arrival;
@@ -246,27 +261,27 @@ export function createTaskRows(connection: Connection): TaskRows {
     connection.prepare(SELECT_ARRIVAL);
   const selectStatus: Query<[id: string], { status: TenantStatus }> = connection.prepare(SELECT_TENANT_STATUS);
 
-  function byPk(pk: number, now: number): Held | undefined {
+  function byPk(pk: number): Held | undefined {
     const row = selectByPk.get(pk);
-    return row && toHeld(row, now);
+    return row && toHeld(row);
   }
 
   return {
-    byId: (id, now) => toHeldOpen(selectTask.all(id), now),
-    owned: (owner, id, now) => toHeldOpen(selectOwned.all(id, owner.tenant, owner.principal, owner.agent), now),
+    byId: (id) => toHeldOpen(selectTask.all(id)),
+    owned: (owner, id) => toHeldOpen(selectOwned.all(id, owner.tenant, owner.principal, owner.agent)),
     byPk,
-    turn(pk, ordinal, now) {
+    turn(pk, ordinal) {
       const row = selectTurn.get(ordinal, pk);
-      return row && { held: toHeld(row, now), message: parseMessage(row.message) };
+      return row && { held: toHeld(row), message: parseMessage(row.message) };
     },
-    active(owner, contextId, now) {
+    active(owner, contextId) {
       const row = selectActive.get(...ownerValues(owner), ...ownerValues(owner), contextId);
-      return row && byPk(row.pk, now);
+      return row && byPk(row.pk);
     },
     isRefused: ({ tenant, principal }, hash) => selectRefused.get(tenant, principal, hash) !== undefined,
     hasParked: ({ tenant, principal }, hash) => selectParked.get(tenant, principal, hash) !== undefined,
-    parked: (subject, hash, now) =>
-      selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk, now) ?? []),
+    parked: (subject, hash) =>
+      selectParked.all(subject.tenant, subject.principal, hash).flatMap(({ pk }) => byPk(pk) ?? []),
     hasLive: (tenant, principal) => selectLive.get(tenant, principal) !== undefined,
     arrival({ tenant, principal, agent }, key) {
       const row = selectArrival.get(tenant, principal, agent, key?.contextId ?? '', key?.messageId ?? null);
@@ -274,6 +289,7 @@ export function createTaskRows(connection: Connection): TaskRows {
       return {
         owner: row.owner ?? undefined,
         tenant: row.status ?? 'active',
+        credential: toCredential(row),
         queued: { tenant: row.waiting, everybody: row.all_waiting },
         paused: row.paused === 1,
         request: row.task === null ? undefined : row,

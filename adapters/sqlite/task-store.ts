@@ -25,6 +25,7 @@ import { type Erasure, eraseInBatches } from './erasure.ts';
 import { type ClaimableRow, type Executions, holdsLease, type OpenRow, toExecution } from './executions.ts';
 import { broken } from './failures.ts';
 import type { GroupCommit, Transaction } from './group-commit.ts';
+import type { KeptTask, KeptTasks } from './kept-tasks.ts';
 import type { Lanes } from './lanes.ts';
 import type { PushConfigRows } from './push-configs.ts';
 import { createReads } from './reads.ts';
@@ -48,6 +49,7 @@ interface TaskStoreOptions {
   readonly clock: Clock;
   readonly erasure: Erasure;
   readonly tasks: TaskRows;
+  readonly kept: KeptTasks;
   readonly artifacts: Artifacts;
   readonly executions: Executions;
   readonly lanes: Lanes;
@@ -64,7 +66,8 @@ interface ViewOptions {
 }
 
 export function createTaskStore(options: TaskStoreOptions): TaskStore {
-  const { connection, writes, clock, erasure, tasks, artifacts, executions, lanes, changes, pushConfigs } = options;
+  const { connection, writes, clock, erasure, tasks, kept, artifacts, executions, lanes, changes, pushConfigs } =
+    options;
   const credentials = createCredentials(connection, tasks);
   const steps = createSteps(connection);
   const reads = createReads({ connection, artifacts, clock });
@@ -79,12 +82,17 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       artifacts: artifacts.views(held.pk, options.artifactIds ?? [], options.fence),
       lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : NO_VIEWS,
     };
-    if (held.credentialHash !== undefined) view.credentialHash = held.credentialHash;
+    const { credential } = held;
+    if (credential && credential.expiresAt > options.now) view.credentialHash = credential.hash;
     return view;
   }
 
   function openOf(held: Held): readonly OpenRow[] {
     return held.open ?? executions.open(held.pk);
+  }
+
+  function withOpen(held: Held): KeptTask {
+    return { ...held, open: openOf(held) };
   }
 
   function acceptView(request: AcceptRequest, arrival: Arrival, now: number): AcceptView {
@@ -94,9 +102,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       volume: { inbox: executions.openBytes(held.pk), history: tasks.historyBytes(held.pk) },
     });
     const row = arrival.request;
-    const repeated = row && tasks.byPk(row.task, now);
-    const named = request.taskId === undefined ? undefined : tasks.owned(owner, request.taskId, now);
-    const active = contextId === undefined ? undefined : tasks.active(owner, contextId, now);
+    const repeated = row && tasks.byPk(row.task);
+    const named = request.taskId === undefined ? undefined : tasks.owned(owner, request.taskId);
+    const active = contextId === undefined ? undefined : tasks.active(owner, contextId);
     const view: Unfinished<AcceptView> = {
       now,
       tenant: arrival.tenant,
@@ -135,12 +143,12 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       decision.kind === 'create'
         ? changes.create(
             {
-              ...{ ...decision, owner, ownerPk: arrival.owner, ownContext: request.contextId === undefined },
+              ...{ ...decision, owner, arrival, ownContext: request.contextId === undefined },
               begin: decision.begin && lease && { change: decision.begin, lease },
             },
             tx,
           )
-        : changes.apply(toContinue(request, decision.taskId, tx.now), decision.change, tx);
+        : changes.apply(toContinue(request, decision.taskId), decision.change, tx);
     const { record, begun } = held;
     if (key) {
       const { contextId, messageId, fingerprint } = key;
@@ -152,42 +160,45 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     return begun ? { ...accepted, begun } : accepted;
   }
 
-  function toContinue(request: AcceptRequest, taskId: string, now: number): Held {
-    const held = tasks.owned(request.owner, taskId, now);
+  function toContinue(request: AcceptRequest, taskId: string): Held {
+    const held = tasks.owned(request.owner, taskId);
     if (!held) throw taskNotFound();
     return held;
   }
 
-  function fenced(fence: Fence, now: number): { readonly held: Held; readonly open: readonly OpenRow[] } {
-    const held = tasks.byId(fence.taskId, now);
-    const open = held ? openOf(held) : [];
-    if (!held || held.tenant === 'removed' || isTerminal(held.record.status.state) || !holdsLease(open, fence)) {
+  function fenced(fence: Fence): KeptTask {
+    const read = () => {
+      const found = tasks.byId(fence.taskId);
+      return found && withOpen(found);
+    };
+    const held = kept.find(fence.taskId) ?? read();
+    if (!held || held.tenant === 'removed' || isTerminal(held.record.status.state) || !holdsLease(held.open, fence)) {
       throw new DomainError('LEASE_LOST', 'The lease of this turn is lost');
     }
-    return { held, open };
+    return held;
   }
 
-  function forUpdate(request: UpdateRequest, now: number) {
-    const { fence, owner, taskId } = request;
+  function forUpdate({ fence, owner, taskId }: UpdateRequest): KeptTask {
     if (fence && fence.taskId !== taskId) throw broken('the fence is of another task');
-    if (fence && owner === undefined) return fenced(fence, now);
-    const held = owner ? tasks.owned(owner, taskId, now) : tasks.byId(taskId, now);
+    if (fence && owner === undefined) return fenced(fence);
+    const held = owner ? tasks.owned(owner, taskId) : tasks.byId(taskId);
     if (!held) throw taskNotFound();
-    return fence ? fenced(fence, now) : { held, open: openOf(held) };
+    return fence ? fenced(fence) : withOpen(held);
   }
 
   function claimOne(row: ClaimableRow, lease: { readonly worker: string; readonly until: number }, tx: Transaction) {
     const open = executions.lease(row, lease, tx.now);
-    const turn = tasks.turn(row.task, row.ordinal, tx.now);
+    const turn = tasks.turn(row.task, row.ordinal);
     if (!turn) throw broken('an execution has no task');
+    // With the turns that it had before.
+    kept.drop(turn.held.record.id);
     const attempt = row.attempt + 1;
     const execution: ExecutionRecord = { ordinal: row.ordinal, attempt, leased: true };
     return { ...turn, open, attempt, execution };
   }
 
-  function stepKey(fence: Fence, key: string, now: number): StepKey {
-    const { held } = fenced(fence, now);
-    return { task: held.pk, ordinal: fence.ordinal, key, attempt: fence.attempt };
+  function stepKey(fence: Fence, key: string): StepKey {
+    return { task: fenced(fence).pk, ordinal: fence.ordinal, key, attempt: fence.attempt };
   }
 
   return {
@@ -197,9 +208,10 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
 
     update: (request, decide) =>
       writes.run((tx) => {
-        const { held, open } = forUpdate(request, tx.now);
+        const held = forUpdate(request);
+        const { open } = held;
         const change = decide(viewOf(held, open, { ...request, now: tx.now }));
-        if (change) changes.apply({ ...held, open }, change, tx);
+        if (change) changes.apply(held, change, tx);
         const { fence, pendingAfter } = request;
         // Unless this change opened some, no other turn is open than those that are known.
         const opened = change?.executions?.some((write) => !('close' in write)) ?? false;
@@ -271,9 +283,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     heartbeat: (worker, leaseMs, options) =>
       writes.run((tx) => executions.extend({ worker, until: tx.now + leaseMs }, options?.only)),
 
-    beginStep: (fence, key) => writes.run(({ now }) => ({ result: steps.begin(stepKey(fence, key, now), now) })),
+    beginStep: (fence, key) => writes.run(({ now }) => ({ result: steps.begin(stepKey(fence, key), now) })),
 
-    endStep: (fence, key, value) => writes.run(({ now }) => steps.end(stepKey(fence, key, now), value, now)),
+    endStep: (fence, key, value) => writes.run(({ now }) => steps.end(stepKey(fence, key), value, now)),
 
     credential: async (subject) => connection.read(() => credentials.find(subject, clock.now())),
 
@@ -288,7 +300,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         // The token that counts from now on: an older one than the stored does not replace it.
         const current = credentials.find(subject, tx.now);
         if (!current) return { stored, resumed };
-        for (const held of tasks.parked(subject, current.hash, tx.now)) {
+        for (const held of tasks.parked(subject, current.hash)) {
           const change = resume(viewOf(held, openOf(held), { now: tx.now }));
           if (!change) continue;
           changes.apply(held, change, tx);

@@ -146,15 +146,15 @@ describe('calls', () => {
   test('counts: 32 messages at once are accepted and begun in one commit, and answered in one', async (t) => {
     const { core, client } = await serviceOf(t);
     await client.send('first');
-    const { commits } = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
-    assert.equal(commits, 2);
+    const cost = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
+    assert.deepEqual(cost, { statements: 421, rows: 352, commits: 2 });
   });
 
   test('counts: 32 messages at once to a review agent are accepted, claimed and answered in one commit each', async (t) => {
     const { core, client } = await serviceOf(t, { recovery: 'review' });
     await client.send('first');
-    const { commits } = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
-    assert.equal(commits, 3);
+    const cost = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
+    assert.deepEqual(cost, { statements: 526, rows: 418, commits: 3 });
   });
 
   test('counts: a claim that took all that waited does not look again, however full', async (t) => {
