@@ -9,7 +9,7 @@ import type { Connection, Query } from './database.ts';
 import type { Executions, Lease, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
-import type { KeptTasks } from './kept-tasks.ts';
+import type { KeptTask, KeptTasks } from './kept-tasks.ts';
 import { type Arrival, type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
 import type { WrittenEvent } from './told-events.ts';
 
@@ -70,7 +70,7 @@ interface Beginning {
 }
 
 /** As its message left it. */
-export interface Created extends Held {
+export interface Created extends Pick<Held, 'pk' | 'owner' | 'record'> {
   readonly begun?: Begun;
 }
 
@@ -154,27 +154,34 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
       metadataJson,
     );
     const chars = statusJson.length + (metadataJson?.length ?? 0);
-    const held: Held = { pk, owner: ownerPk, record: accepted, chars, tenant, credential };
-    const lease = begin && { worker: begin.lease.worker, until: tx.now + begin.lease.leaseMs };
-    writeChildren(held, { before: blank, change, ...(lease && { lease }) }, tx);
-    if (!begin) return held;
-    const working = { ...held, record };
-    writeChildren(working, { before: accepted, change: begin.change }, tx);
+    const held: Held = { pk, owner: ownerPk, record: accepted, chars, tenant, credential, open: undefined };
+    if (!begin) {
+      writeChildren(held, { before: blank, change, lease: undefined }, tx);
+      return held;
+    }
+    const { worker, leaseMs } = begin.lease;
+    writeChildren(held, { before: blank, change, lease: { worker, until: tx.now + leaseMs } }, tx);
     const turn = begun(record, creation, tx);
-    const { ordinal, attempt, worker } = turn.fence;
-    keep({ ...working, open: [{ ordinal, attempt, lease_owner: worker }] }, begin.change, revision);
-    return { ...held, begun: turn };
+    const open = [{ ordinal: turn.fence.ordinal, attempt: turn.fence.attempt, lease_owner: worker }];
+    const working: Held = { pk, owner: ownerPk, record, chars, tenant, credential, open };
+    writeChildren(working, { before: accepted, change: begin.change, lease: undefined }, tx);
+    keep(working, begin.change, revision);
+    return { pk, owner: ownerPk, record: accepted, begun: turn };
   }
 
   function begun(record: TaskRecord, { change, begin }: Creation, tx: Transaction): Begun {
     const open = change.executions?.[0];
     if (!begin || !open || !('open' in open)) throw broken('a task begins without a turn');
-    const trace = open.trace === undefined ? {} : { trace: open.trace };
+    const { open: ordinal, trace } = open;
+    const attempt = 1;
     const { id: taskId, contextId, owner, status, sequence } = record;
-    const turn = { ordinal: open.open, attempt: 1 };
     const [from, to] = [change.status?.state, status.state];
-    if (from && from !== to) tx.moved({ taskId, contextId, owner, from, to, turn: { ...turn, ...trace } });
-    return { fence: { taskId, ...turn, worker: begin.lease.worker }, status, sequence, ...trace };
+    if (from && from !== to) {
+      const turn = trace === undefined ? { ordinal, attempt } : { ordinal, attempt, trace };
+      tx.moved({ taskId, contextId, owner, from, to, turn });
+    }
+    const fence = { taskId, ordinal, worker: begin.lease.worker, attempt };
+    return trace === undefined ? { fence, status, sequence } : { fence, status, sequence, trace };
   }
 
   function apply(held: Held, change: Change, tx: Transaction): Held {
@@ -208,8 +215,9 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
     } else {
       advanceTask.run(record.sequence, record.messages, record.updatedAt, held.pk);
     }
-    const after = { ...held, record, chars };
-    writeChildren(after, { before, change }, tx);
+    const { pk, owner, tenant, credential, open } = held;
+    const after: Held = { pk, owner, record, chars, tenant, credential, open };
+    writeChildren(after, { before, change, lease: undefined }, tx);
     keep(after, change, revision);
     const [from, to] = [before.status.state, record.status.state];
     if (from !== to) tx.moved({ taskId: record.id, contextId: record.contextId, owner: record.owner, from, to });
@@ -218,14 +226,17 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
 
   /** Only while its turns stay as they were, and nothing that it was read from has changed with it since `revision`. */
   function keep(held: Held, { executions: writes = NONE }: Change, revision: number): void {
-    const { record, open } = held;
-    if (open?.length && writes.length === 0 && connection.revision === revision) kept.keep({ ...held, open });
-    else kept.drop(record.id);
+    if (hasOpen(held) && writes.length === 0 && connection.revision === revision) kept.keep(held);
+    else kept.drop(held.record.id);
   }
 
   function writeChildren(
     held: Held,
-    { before, change, lease }: { readonly before: TaskRecord; readonly change: Change; readonly lease?: Lease },
+    {
+      before,
+      change,
+      lease,
+    }: { readonly before: TaskRecord; readonly change: Change; readonly lease: Lease | undefined },
     tx: Transaction,
   ): void {
     const { pk, record } = held;
@@ -270,6 +281,10 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
   }
 
   return { create, apply };
+}
+
+function hasOpen(held: Held): held is KeptTask {
+  return held.open !== undefined && held.open.length > 0;
 }
 
 /** How many turns are open after it: what a write closes was open, or it would have been refused. */

@@ -1,4 +1,5 @@
 import type { Connection, Query } from './database.ts';
+import type { OpenRow } from './executions.ts';
 import type { Held } from './task-rows.ts';
 
 /*
@@ -16,7 +17,7 @@ const TASKS_MAX = 256;
 /** Of the JSON of one. With the above 4 MB at most, and nearly all tasks are far below. */
 const TASK_CHARS = 8_192;
 
-export type KeptTask = Held & Required<Pick<Held, 'open'>>;
+export type KeptTask = Held & { readonly open: readonly OpenRow[] };
 
 /** Emptied when its task leaves: see core/registry.ts for who else holds it. */
 interface Cell {

@@ -102,7 +102,7 @@ interface HeldOpenRow extends HeldRow {
   readonly lease_owner: string | null;
 }
 
-/** A task as a writing transaction holds it. */
+/** A task as a writing transaction holds it: made with all of its fields in this order, as every write has one in its hands. */
 export interface Held {
   readonly pk: number;
   readonly owner: number;
@@ -111,8 +111,8 @@ export interface Held {
   readonly chars: number;
   readonly tenant: TenantStatus;
   readonly credential: HeldCredential | undefined;
-  /** Its open turns, when they are known. */
-  readonly open?: readonly OpenRow[];
+  /** Its open turns. Undefined: nobody has read them. */
+  readonly open: readonly OpenRow[] | undefined;
 }
 
 /** That of the task's principal, expired or not. */
@@ -177,16 +177,15 @@ export function toRecordOf(owner: Owner, row: TaskRow): TaskRecord {
 }
 
 function toHeld(row: HeldRow, open?: readonly OpenRow[]): Held {
-  const held: Unfinished<Held> = {
+  return {
     pk: row.pk,
     owner: row.owner_pk,
     record: toRecord(row),
     chars: row.status.length + (row.metadata?.length ?? 0),
     tenant: row.tenant_status ?? 'active',
     credential: toCredential(row),
+    open,
   };
-  if (open) held.open = open;
-  return held;
 }
 
 function toHeldOpen([row, another]: readonly HeldOpenRow[]): Held | undefined {

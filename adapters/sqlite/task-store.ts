@@ -22,7 +22,7 @@ import type { Unfinished } from './column-values.ts';
 import { createCredentials } from './credentials.ts';
 import type { Connection, Query } from './database.ts';
 import { type Erasure, eraseInBatches } from './erasure.ts';
-import { type ClaimableRow, type Executions, holdsLease, type OpenRow, toExecution } from './executions.ts';
+import { type ClaimableRow, type Executions, holdsLease, toExecution } from './executions.ts';
 import { broken } from './failures.ts';
 import type { GroupCommit, Transaction } from './group-commit.ts';
 import type { KeptTask, KeptTasks } from './kept-tasks.ts';
@@ -74,31 +74,27 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   const upsertRequest: Query<RequestValues, unknown> = connection.prepare(UPSERT_REQUEST);
   const writeProbe: Query<[now: number], unknown> = connection.prepare(WRITE_PROBE);
 
-  function viewOf(held: Held, open: readonly OpenRow[], options: ViewOptions & { readonly now: number }): TaskView {
+  function viewOf(held: KeptTask, now: number, options: ViewOptions = {}): TaskView {
     const view: Unfinished<TaskView> = {
-      now: options.now,
+      now,
       record: held.record,
-      open: open.map(toExecution),
+      open: held.open.map(toExecution),
       artifacts: artifacts.views(held.pk, options.artifactIds ?? [], options.fence),
       lost: options.lostArtifacts ? artifacts.lost(held.pk, options.fence) : NO_VIEWS,
     };
     const { credential } = held;
-    if (credential && credential.expiresAt > options.now) view.credentialHash = credential.hash;
+    if (credential && credential.expiresAt > now) view.credentialHash = credential.hash;
     return view;
   }
 
-  function openOf(held: Held): readonly OpenRow[] {
-    return held.open ?? executions.open(held.pk);
-  }
-
-  function withOpen(held: Held): KeptTask {
-    return { ...held, open: openOf(held) };
+  function withOpen({ pk, owner, record, chars, tenant, credential, open = executions.open(pk) }: Held): KeptTask {
+    return { pk, owner, record, chars, tenant, credential, open };
   }
 
   function acceptView(request: AcceptRequest, arrival: Arrival, now: number): AcceptView {
     const { owner, contextId } = request;
     const within = (held: Held): TaskView => ({
-      ...viewOf(held, openOf(held), { now }),
+      ...viewOf(withOpen(held), now),
       volume: { inbox: executions.openBytes(held.pk), history: tasks.historyBytes(held.pk) },
     });
     const row = arrival.request;
@@ -143,7 +139,12 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       decision.kind === 'create'
         ? changes.create(
             {
-              ...{ ...decision, owner, arrival, ownContext: request.contextId === undefined },
+              owner,
+              task: decision.task,
+              exclusive: decision.exclusive,
+              change: decision.change,
+              arrival,
+              ownContext: request.contextId === undefined,
               begin: decision.begin && lease && { change: decision.begin, lease },
             },
             tx,
@@ -156,8 +157,9 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     }
     if (credential) credentials.keep(owner, credential, tx.now);
     if (pushConfig) pushConfigs.keep(held.pk, pushConfig, tx.now);
-    const accepted = { kind: decision.kind, record, sequence: record.sequence, answer: decision.answer };
-    return begun ? { ...accepted, begun } : accepted;
+    const { kind, answer } = decision;
+    const { sequence } = record;
+    return begun ? { kind, record, begun, sequence, answer } : { kind, record, sequence, answer };
   }
 
   function toContinue(request: AcceptRequest, taskId: string): Held {
@@ -194,7 +196,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     kept.drop(turn.held.record.id);
     const attempt = row.attempt + 1;
     const execution: ExecutionRecord = { ordinal: row.ordinal, attempt, leased: true };
-    return { ...turn, open, attempt, execution };
+    return { held: withOpen({ ...turn.held, open }), message: turn.message, attempt, execution };
   }
 
   function stepKey(fence: Fence, key: string): StepKey {
@@ -210,7 +212,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
       writes.run((tx) => {
         const held = forUpdate(request);
         const { open } = held;
-        const change = decide(viewOf(held, open, { ...request, now: tx.now }));
+        const change = decide(viewOf(held, tx.now, request));
         if (change) changes.apply(held, change, tx);
         const { fence, pendingAfter } = request;
         // Unless this change opened some, no other turn is open than those that are known.
@@ -248,14 +250,14 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         };
         const { next, more } = lanes.claim(request, tx.now, { takes, extend });
         for (let row = next(); row; row = next()) {
-          const { held, open, message, attempt, execution } = claimOne(row, lease, tx);
-          const change = begin(viewOf(held, open, { now: tx.now }), execution);
+          const { held, message, attempt, execution } = claimOne(row, lease, tx);
+          const change = begin(viewOf(held, tx.now), execution);
           const turn = { ordinal: row.ordinal, attempt, ...(row.trace === null ? {} : { trace: row.trace }) };
           const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ ...transition, turn }) };
-          const { record } = change ? changes.apply({ ...held, open }, change, begun) : held;
+          const { record } = change ? changes.apply(held, change, begun) : held;
           const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
           if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;
-          const alone = open.length === 1 && !change?.executions;
+          const alone = held.open.length === 1 && !change?.executions;
           // Nothing was taken for a turn that never ran.
           const handed = row.attempt > 0 ? executions.taken(row.task, row.ordinal) : [];
           const one: Unfinished<Claimed> = {
@@ -301,7 +303,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
         const current = credentials.find(subject, tx.now);
         if (!current) return { stored, resumed };
         for (const held of tasks.parked(subject, current.hash)) {
-          const change = resume(viewOf(held, openOf(held), { now: tx.now }));
+          const change = resume(viewOf(withOpen(held), tx.now));
           if (!change) continue;
           changes.apply(held, change, tx);
           resumed.push(held.record.id);

@@ -43,20 +43,19 @@ export function messageIn(task: Pick<TaskRecord, 'id' | 'contextId'>, message: M
 function create(view: AcceptView, command: SendCommand, contextId: string): AcceptDecision {
   const { newTaskId: id, message } = command;
   const status = { state: 'TASK_STATE_SUBMITTED', timestamp: timestampAfter(undefined, view.now) } as const;
-  return {
-    kind: 'create',
-    answer: command.answer,
-    exclusive: command.policy === 'single-active-task',
-    task: command.delegate ? { id, contextId, delegate: command.delegate } : { id, contextId },
-    change: {
-      status,
-      deadlineAt: view.now + command.deadlineMs,
-      messages: [messageIn({ id, contextId }, message)],
-      events: [{ task: { id, contextId, status } }],
-      executions: [command.trace ? { open: 1, trace: command.trace } : { open: 1 }],
-    },
-    ...(view.free ? { begin: startWorking({ id, contextId, status }, view.now) } : {}),
+  const { answer } = command;
+  const exclusive = command.policy === 'single-active-task';
+  const task = command.delegate ? { id, contextId, delegate: command.delegate } : { id, contextId };
+  const change = {
+    status,
+    deadlineAt: view.now + command.deadlineMs,
+    messages: [messageIn({ id, contextId }, message)],
+    events: [{ task: { id, contextId, status } }],
+    executions: [command.trace ? { open: 1, trace: command.trace } : { open: 1 }],
   };
+  if (!view.free) return { kind: 'create', task, change, answer, exclusive };
+  const begin = startWorking({ id, contextId, status }, view.now);
+  return { kind: 'create', task, change, begin, answer, exclusive };
 }
 
 function follow(view: TaskView, command: SendCommand): Change {
