@@ -160,11 +160,11 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
       return held;
     }
     const { worker, leaseMs } = begin.lease;
-    writeChildren(held, { before: blank, change, lease: { worker, until: tx.now + leaseMs } }, tx);
     const turn = begun(record, creation, tx);
     const open = [{ ordinal: turn.fence.ordinal, attempt: turn.fence.attempt, lease_owner: worker }];
     const working: Held = { pk, owner: ownerPk, record, chars, tenant, credential, open };
-    writeChildren(working, { before: accepted, change: begin.change, lease: undefined }, tx);
+    const both = { ...change, events: [...change.events, ...begin.change.events] };
+    writeChildren(working, { before: blank, change: both, lease: { worker, until: tx.now + leaseMs } }, tx);
     keep(working, begin.change, revision);
     return { pk, owner: ownerPk, record: accepted, begun: turn };
   }

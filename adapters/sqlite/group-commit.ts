@@ -62,7 +62,7 @@ interface Thrown {
 }
 
 interface Hints {
-  readonly topics: Map<string, Written | undefined>;
+  readonly topics: [topic: string, written: Written | undefined][];
   all: boolean;
 }
 
@@ -176,7 +176,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
   function commitGroup(group: readonly Entry[]): boolean {
-    const hints: Hints = { topics: new Map(), all: false };
+    const hints: Hints = { topics: [], all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
@@ -262,7 +262,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       moved: (transition) => transitions.push(transition),
     });
     entry.transitions = transitions;
-    for (const [topic, written] of topics) hints.topics.set(topic, joined(hints.topics.get(topic), written));
+    for (const topic of topics) hints.topics.push(topic);
     hints.all ||= all;
   }
 
@@ -282,10 +282,4 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return { run: enqueue, close };
-}
-
-/** Of one task, in the order of its events: several operations of a group may have written to it. */
-function joined(before: Written | undefined, next: Written | undefined): Written | undefined {
-  if (!before || !next) return next ?? before;
-  return { first: before.first, last: next.last, events: [...before.events, ...next.events], reply: next.reply };
 }
