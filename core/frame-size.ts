@@ -1,7 +1,7 @@
+import { ALONE_MARK, CUT_MARK, placeholderOf } from './cut-marks.ts';
 import { escapedLength, splitText } from './escaped-text.ts';
 import type { ArtifactUpdate, EventBody, StatusUpdate } from './event.ts';
 import { LIMITS } from './limits.ts';
-import { clip } from './markdown.ts';
 import { isText, type Message, type Part } from './message.ts';
 import type { Artifact, Task, TaskStatus } from './task.ts';
 
@@ -11,7 +11,6 @@ import type { Artifact, Task, TaskStatus } from './task.ts';
  * after the other; what cannot be cut (raw bytes, data) is named by a text part instead, and GetTask has all of it.
  */
 
-const CUT_MARK = '\n\n… (shortened here; GetTask has the whole text)';
 /** What surrounds the parts of an event: ids, state, timestamp, keys. Ids are at most 256 bytes each, 1,536 escaped. */
 const OVERHEAD = 6_000;
 /** A part's comma, and what 0.3 prints around its content: `{"kind":"file","file":{…}}`, a wrapped data value. */
@@ -21,21 +20,13 @@ function partsAllowance(parts: readonly Part[]): number {
   return parts.length * PART_ALLOWANCE;
 }
 
-/** What a frame shows in place of a part that cannot be cut and fits no frame. */
-export function placeholderOf(part: Part): { readonly text: string } {
-  const kind = 'raw' in part ? 'file' : 'data' in part ? 'data' : 'part';
-  const name = part.filename ? ` ${clip(part.filename, 200)}` : '';
-  const type = part.mediaType ? ` (${clip(part.mediaType, 100)})` : '';
-  return { text: `[${kind}${name}${type} is too large for the stream; GetTask has it]` };
-}
-
 function lengthOf(part: Part): number {
   return escapedLength(part) + PART_ALLOWANCE;
 }
 
 /** Parts that fit `budget` together: what cannot be cut is named, and where the rest is left out a mark says so. */
 function fittingParts(parts: readonly Part[], budget: number): readonly Part[] {
-  const mark = { text: CUT_MARK.trim() };
+  const mark = { text: ALONE_MARK };
   const fitting: Part[] = [];
   let left = budget - lengthOf(mark);
   for (const part of parts) {

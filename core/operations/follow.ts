@@ -7,6 +7,7 @@ import type { Owner } from '../principal.ts';
 import { isInterrupted, isTerminal, type TaskState } from '../task.ts';
 import type { OperationDeps } from './deps.ts';
 import type { Opening } from './task-frames.ts';
+import { type Made, type Shown, toldEnd } from './told-end.ts';
 
 /*
  * Readers of a task. Each holds a cursor and reads committed events behind it; wake-ups only tell when to look. They
@@ -47,6 +48,8 @@ export interface StopWait {
   readonly waitMs: number;
   /** The task's state, when the caller has just learnt it and no notice can have been given since. */
   readonly known?: TaskState | undefined;
+  /** The task, when the caller has made it and would read its whole history. */
+  readonly made?: Made | undefined;
 }
 
 function isStopped(state: TaskState): boolean {
@@ -55,17 +58,18 @@ function isStopped(state: TaskState): boolean {
 
 /**
  * The task once it is terminal or interrupted; as it is when the time is up or the signal is aborted; undefined when it is
- * gone. Somebody who was told that it stopped reads it at once, and whoever only looks in between asks for its state.
+ * gone. Somebody who was told that it stopped reads it at once, unless all of it is known by that; and whoever only looks in
+ * between asks for its state.
  */
 export async function readAtStop(
   deps: OperationDeps,
   reader: Reader,
-  { options, waitMs, known }: StopWait,
-): Promise<Snapshot | undefined> {
+  { options, waitMs, known, made }: StopWait,
+): Promise<Shown | undefined> {
   const { owner, taskId, signal } = reader;
-  const { store } = deps;
-  if (waitMs <= 0 || (known !== undefined && isStopped(known))) return store.read(owner, taskId, options);
-  const wakeup = deps.wakeups.subscribe(`stop:${taskId}`);
+  const { store, wakeups } = deps;
+  if (waitMs <= 0 || (known !== undefined && isStopped(known))) return shown(await store.read(owner, taskId, options));
+  const wakeup = wakeups.subscribe(`stop:${taskId}`);
   // A timer, not the time of day: a clock that is set back must not make anybody wait for an hour.
   let due = false;
   const cancelDue = deps.clock.timer(waitMs, () => {
@@ -76,14 +80,20 @@ export async function readAtStop(
     let state = known ?? (await store.state(owner, taskId));
     while (state !== undefined && !isStopped(state) && !due && !signal.aborted) {
       if (await wakeup.wait(LIMITS.pollMs, signal)) {
+        const told = made && toldEnd(made, wakeups.told(`task:${taskId}`));
+        if (told) return told;
         const snapshot = await store.read(owner, taskId, options);
-        if (!snapshot || isStopped(snapshot.record.status.state)) return snapshot;
+        if (!snapshot || isStopped(snapshot.record.status.state)) return shown(snapshot);
         state = snapshot.record.status.state;
       } else state = await store.state(owner, taskId);
     }
-    return await store.read(owner, taskId, options);
+    return shown(await store.read(owner, taskId, options));
   } finally {
     cancelDue();
     wakeup.close();
   }
+}
+
+export function shown(snapshot: Snapshot | undefined): Shown | undefined {
+  return snapshot && { task: snapshot.task, reply: snapshot.record.reply };
 }

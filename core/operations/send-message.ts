@@ -5,8 +5,9 @@ import type { Accepted, ReadOptions } from '../ports/task-store.ts';
 import { isTerminal, type TaskState } from '../task.ts';
 import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
-import { readAtStop } from './follow.ts';
+import { readAtStop, shown } from './follow.ts';
 import type { Answer, SendOptions } from './operations.ts';
+import { madeOf, plainCopy } from './told-end.ts';
 
 /**
  * SendMessage (A2A 1.0, 3.1.1). Answers at once when asked to, else at a terminal or interrupted state, and after the
@@ -19,6 +20,8 @@ export async function sendMessage(
   { options, signal }: { readonly options: SendOptions; readonly signal: Stop },
 ): Promise<Answer> {
   const mayReply = edge.messageAnswers && !options.returnImmediately;
+  // Before the agent gets it.
+  const copy = options.historyLength === undefined ? plainCopy(incoming.message) : undefined;
   const accepted = await acceptMessage(deps, edge, incoming, mayReply ? 'message' : 'task');
   const { owner } = incoming.caller;
   const taskId = accepted.record.id;
@@ -26,28 +29,33 @@ export async function sendMessage(
     options.historyLength === undefined
       ? { artifacts: true }
       : { artifacts: true, historyLength: options.historyLength };
-  const snapshot = options.returnImmediately
-    ? await deps.store.read(owner, taskId, read)
+  const isNew = accepted.kind === 'create' && incoming.caller.userToken === undefined;
+  const answered = options.returnImmediately
+    ? shown(await deps.store.read(owner, taskId, read))
     : await readAtStop(
         deps,
         { owner, taskId, signal },
-        { options: read, waitMs: edge.waitMs, known: knownState(accepted, incoming) },
+        {
+          options: read,
+          waitMs: edge.waitMs,
+          known: knownState(accepted, isNew),
+          made: isNew && copy ? madeOf(accepted, copy) : undefined,
+        },
       );
-  if (!snapshot) throw taskNotFound();
-  const { record, task } = snapshot;
-  if (record.reply && accepted.answer === 'message' && edge.messageAnswers && record.status.message) {
-    return { message: record.status.message };
+  if (!answered) throw taskNotFound();
+  const { task, reply } = answered;
+  if (reply && accepted.answer === 'message' && edge.messageAnswers && task.status.message) {
+    return { message: task.status.message };
   }
   return { task };
 }
 
 /**
  * What the acceptance says of the task's state, if that still holds: an end holds for ever, and nobody can have stopped a
- * task that was made by the commit that has just been answered. Others may have been stopped in that very commit, and
- * while a user's token is renewed time passes.
+ * task that was made by the commit that has just been answered (`isNew`). Others may have been stopped in that very commit,
+ * and while a user's token is renewed time passes.
  */
-function knownState({ kind, record }: Accepted, { caller }: Incoming): TaskState | undefined {
+function knownState({ record }: Accepted, isNew: boolean): TaskState | undefined {
   const { state } = record.status;
-  const isNew = kind === 'create' && caller.userToken === undefined;
   return isNew || isTerminal(state) ? state : undefined;
 }

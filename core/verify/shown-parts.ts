@@ -1,4 +1,4 @@
-import { placeholderOf } from '../frame-size.ts';
+import { placeholderOf } from '../cut-marks.ts';
 import { isText, type Part } from '../message.ts';
 
 /*

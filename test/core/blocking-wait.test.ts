@@ -10,8 +10,9 @@ import { silentTelemetry } from '../support/silent-telemetry.ts';
 import { createGate, type Gate, until } from '../support/until.ts';
 
 /*
- * A blocking send reads its task once, when it is told that it stopped. Time stands still in all of these, so nobody
- * polls: a notice that is missed is a test that never ends.
+ * A blocking send reads its task once, when it is told that it stopped; turns are claimed here, so that not all of it is
+ * told (told-end.test.ts). Time stands still in all of these, so nobody polls: a notice that is missed is a test that never
+ * ends.
  */
 
 interface Site {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { mayBeCut } from '../../core/cut-marks.ts';
 import { decideArtifact } from '../../core/decide/artifact.ts';
 import { escapedLength, splitText } from '../../core/escaped-text.ts';
 import type { EventBody } from '../../core/event.ts';
@@ -165,6 +166,21 @@ describe('smallStatusUpdate', () => {
         assert.ok(partsOf(event).length > 0);
       }),
       { numRuns: 60 },
+    );
+  });
+
+  it('whatever is left out leaves a mark', () => {
+    const note = fc.nat(LIMITS.metadataChars * 6).map((length) => ({ note: 'x'.repeat(length) }));
+    fc.assert(
+      fc.property(fc.array(partOf(hardText), { maxLength: 6 }), note, (parts, metadata) => {
+        const { status, ...update } = statusUpdate(parts);
+        const event = smallStatusUpdate({ ...update, status, metadata });
+        const shown = 'statusUpdate' in event ? event.statusUpdate : undefined;
+        assert.deepEqual({ ...shown, status }, { ...update, status, metadata }, 'only the message is made smaller');
+        const message = shown?.status.message;
+        assert(message && (mayBeCut(message) || message === status.message));
+      }),
+      { numRuns: 200 },
     );
   });
 

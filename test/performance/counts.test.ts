@@ -91,7 +91,7 @@ describe('calls', () => {
   const turns = [
     {
       recovery: 'rerun',
-      send: { statements: 18, rows: 11, commits: 2 },
+      send: { statements: 17, rows: 11, commits: 2 },
       stream: { statements: 17, rows: 11, commits: 2 },
     },
     {

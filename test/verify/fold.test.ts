@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { placeholderOf } from '../../core/cut-marks.ts';
 import type { ArtifactUpdate, EventBody } from '../../core/event.ts';
-import { placeholderOf } from '../../core/frame-size.ts';
 import type { Part } from '../../core/message.ts';
 import type { Artifact, TaskState } from '../../core/task.ts';
 import { createFold, foldEvents } from '../../core/verify/fold.ts';
