@@ -7,7 +7,7 @@ import { acceptMessage } from './accept.ts';
 import type { OperationDeps } from './deps.ts';
 import { readAtStop, shown } from './follow.ts';
 import type { Answer, SendOptions } from './operations.ts';
-import { madeOf, plainCopy } from './told-end.ts';
+import { madeOf, plainParts } from './told-end.ts';
 
 /**
  * SendMessage (A2A 1.0, 3.1.1). Answers at once when asked to, else at a terminal or interrupted state, and after the
@@ -21,7 +21,7 @@ export async function sendMessage(
 ): Promise<Answer> {
   const mayReply = edge.messageAnswers && !options.returnImmediately;
   // Before the agent gets it.
-  const copy = options.historyLength === undefined ? plainCopy(incoming.message) : undefined;
+  const parts = options.historyLength === undefined ? plainParts(incoming.message) : undefined;
   const accepted = await acceptMessage(deps, edge, incoming, mayReply ? 'message' : 'task');
   const { owner } = incoming.caller;
   const taskId = accepted.record.id;
@@ -39,7 +39,7 @@ export async function sendMessage(
           options: read,
           waitMs: edge.waitMs,
           known: knownState(accepted, isNew),
-          made: isNew && copy ? madeOf(accepted, copy) : undefined,
+          made: isNew && parts ? madeOf(accepted, incoming.message, parts) : undefined,
         },
       );
   if (!answered) throw taskNotFound();

@@ -1,5 +1,4 @@
 import { mayBeCut } from '../cut-marks.ts';
-import { messageIn } from '../decide/send.ts';
 import type { Message, Part } from '../message.ts';
 import type { Accepted } from '../ports/task-store.ts';
 import type { Written } from '../ports/wakeups.ts';
@@ -29,23 +28,20 @@ export interface Shown {
 }
 
 /**
- * A copy that an agent, which gets the message itself, cannot change. Undefined for one with content of its own depth, which
- * is as dear to copy as to read.
+ * Copies of its parts that an agent, which gets the message itself, cannot change. Undefined when it holds more than them, or
+ * one with content of its own depth: that is as dear to copy as to read.
  */
-export function plainCopy(message: Message): Message | undefined {
-  if (message.metadata || message.extensions || message.referenceTaskIds) return undefined;
-  const parts: Part[] = [];
-  for (const part of message.parts) {
-    if ('data' in part || part.metadata) return undefined;
-    parts.push({ ...part });
-  }
-  return { ...message, parts };
+export function plainParts({ parts, metadata, extensions, referenceTaskIds }: Message): readonly Part[] | undefined {
+  if (metadata || extensions || referenceTaskIds) return undefined;
+  if (parts.some((part) => 'data' in part || part.metadata)) return undefined;
+  return parts.map((part) => ({ ...part }));
 }
 
-/** `message`: a copy of the accepted one. */
-export function madeOf({ record, begun }: Accepted, message: Message): Made {
+/** `parts`: copies of those of the message. */
+export function madeOf({ record, begun }: Accepted, { messageId, role }: Message, parts: readonly Part[]): Made {
   const { id, contextId } = record;
-  return { id, contextId, sequence: (begun ?? record).sequence, message: messageIn(record, message) };
+  const message = { messageId, role, parts, contextId, taskId: id };
+  return { id, contextId, sequence: (begun ?? record).sequence, message };
 }
 
 /** The task at its end, with artifacts and history as a read has them. Undefined: what was told does not say it all. */

@@ -6,7 +6,7 @@ import { LIMITS } from '../../core/limits.ts';
 import type { JsonObject, Message, Part } from '../../core/message.ts';
 import { createOperations } from '../../core/operations/create-operations.ts';
 import type { Answer, SendOptions } from '../../core/operations/operations.ts';
-import { type Made, plainCopy, toldEnd } from '../../core/operations/told-end.ts';
+import { type Made, plainParts, toldEnd } from '../../core/operations/told-end.ts';
 import type { Agent, Turn, Update } from '../../core/ports/agent.ts';
 import type { TaskStore } from '../../core/ports/task-store.ts';
 import type { Written } from '../../core/ports/wakeups.ts';
@@ -310,10 +310,10 @@ describe('what is told of a task that was just made', () => {
     assert.equal(toldEnd(made, told), undefined);
   });
 
-  it('is compared with a copy of the message that shares nothing with it', () => {
-    const original: Message = { ...message, parts: [{ text: 'hello' }] };
-    const copy = plainCopy(original);
-    assert.deepEqual(copy, original);
-    assert(copy && copy !== original && copy.parts !== original.parts && copy.parts[0] !== original.parts[0]);
+  it('has parts of its own, that nobody else can change', () => {
+    const parts = [{ text: 'hello' }, { url: 'x:y' }];
+    const copies = plainParts({ ...message, parts });
+    assert.deepEqual(copies, parts);
+    assert(copies !== parts && copies?.[0] !== parts[0] && copies?.[1] !== parts[1]);
   });
 });
