@@ -14,8 +14,8 @@ export async function cancelTask(deps: OperationDeps, caller: Caller, taskId: st
   const { owner } = caller;
   const { telemetry } = deps;
   const fields = { ...callFields(caller), trace: caller.trace };
-  const { update } = observeStore(deps.store, { telemetry, fields });
-  const { changed } = await update({ taskId, owner }, rule('cancel', undefined));
+  const store = observeStore(deps.store, { telemetry, fields });
+  const { changed } = await store.update({ taskId, owner }, rule('cancel', undefined));
   if (changed) telemetry.event('info', 'task.canceled', { taskId, ...fields });
   const snapshot = await deps.store.read(owner, taskId, { artifacts: true });
   if (!snapshot) throw taskNotFound();

@@ -15,7 +15,7 @@ export async function renewUserToken(deps: OperationDeps, caller: Caller, held?:
   const subject = { tenant: caller.owner.tenant, principal: caller.owner.principal };
   const credential = held ?? (await deps.vault.hold(subject, caller.userToken));
   const fields = { ...callFields(caller), trace: caller.trace };
-  const { renewCredential } = observeStore(deps.store, { telemetry, fields });
-  const { resumed } = await renewCredential(subject, credential, rule('resume', { tokenHash: credential.hash }));
+  const store = observeStore(deps.store, { telemetry, fields });
+  const { resumed } = await store.renewCredential(subject, credential, rule('resume', { tokenHash: credential.hash }));
   for (const taskId of resumed) telemetry.event('info', 'task.resumed', { taskId, ...fields });
 }

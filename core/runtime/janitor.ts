@@ -31,7 +31,7 @@ const BATCH = 100;
 
 export function createJanitor(deps: JanitorDeps): Janitor {
   const { store, tenants, vault, clock, telemetry } = deps;
-  const { update } = observeStore(store, { telemetry });
+  const observed = observeStore(store, { telemetry });
   const stopping = new AbortController();
   let loops: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +51,7 @@ export function createJanitor(deps: JanitorDeps): Janitor {
   async function expire(): Promise<void> {
     for (const taskId of await store.due(BATCH)) {
       try {
-        const { changed } = await update({ taskId }, rule('expire', { messageId: deps.ids.next() }));
+        const { changed } = await observed.update({ taskId }, rule('expire', { messageId: deps.ids.next() }));
         if (changed) telemetry.event('info', 'task.expired', { taskId });
       } catch (error) {
         if (isDomainError(error, 'STORE_UNAVAILABLE')) throw error;

@@ -37,7 +37,7 @@ export interface Runner extends Slots {
 
 export function createRunner(deps: RunnerDeps): Runner {
   const { clock, store, telemetry, wakeups, worker, leaseMs } = deps;
-  const { claim } = observeStore(store, { telemetry });
+  const observed = observeStore(store, { telemetry });
   const turnDeps: TurnDeps = { ...deps, patienceMs: leaseMs };
   const turns = new RunningTurns();
   const slots = new SlotCount(deps.concurrency, deps.concurrencyPerTenant);
@@ -123,7 +123,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const request = { agent: deps.agentId, worker, leaseMs, limit, slots: slots.shared, ...runs() };
     claimUnderWay = true;
     try {
-      const { claimed, more } = await claim(request, rule('begin', { idPrefix: deps.ids.next() }));
+      const { claimed, more } = await observed.claim(request, rule('begin', { idPrefix: deps.ids.next() }));
       for (const one of claimed) {
         slots.claimed(one.record.owner.tenant);
         begin(one);
