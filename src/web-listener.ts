@@ -47,7 +47,7 @@ export function createWebListener(options: WebListenerOptions): RequestListener 
     for (const endpoint of endpoints) {
       const answered = endpoint(request, response);
       if (answered === undefined) continue;
-      response.once('close', closed);
+      response.on('close', closed);
       return answered;
     }
     return app(request, response);

@@ -75,5 +75,5 @@ export function whenTaken(
     response.req.socket.destroy();
     settle();
   });
-  response.once('close', settle);
+  response.on('close', settle);
 }

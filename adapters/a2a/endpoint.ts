@@ -173,7 +173,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
 
   async function answer(http: Http, exchange: Exchange, request: AuthenticatedRequest): Promise<Outcome> {
     const life = new Lifespan(running);
-    http.response.once('close', () => life.stop('client-gone'));
+    http.response.on('close', () => life.stop('client-gone'));
     // It may have begun while the body came.
     if (shutdown.aborted) life.stop('shutdown');
     let outcome: Outcome | undefined;
