@@ -47,7 +47,7 @@ class WatchedStore implements ObservedStore {
     );
     const { telemetry, fields } = this.observer;
     const { id: taskId, contextId } = accepted.record;
-    telemetry.event('info', 'task.accepted', { taskId, contextId, ...fields, kind: accepted.kind });
+    telemetry.event('info', 'task.accepted', { taskId, contextId, kind: accepted.kind, ...fields });
     // Behind the message that has brought the task there.
     for (const transition of transitions) say(this.observer, transition);
     return accepted;
@@ -93,10 +93,10 @@ function say({ telemetry, fields }: Observer, { taskId, contextId, owner, from, 
     contextId,
     tenant: owner.tenant,
     principal: owner.principal,
-    ...fields,
-    ...(turn && { turn: turn.ordinal, attempt: turn.attempt, trace: turn.trace }),
     from,
     to,
+    ...fields,
+    ...(turn && { turn: turn.ordinal, attempt: turn.attempt, trace: turn.trace }),
   });
 }
 

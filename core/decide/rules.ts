@@ -41,8 +41,8 @@ const RULES = {
     view: TaskView,
     { writer, taken, saying, metadata }: OfTurn & { readonly saying?: Saying; readonly metadata?: JsonObject },
   ): Change => ({
-    ...decideProgress(view, saying, metadata),
     executions: closeTaken(view, writer, taken),
+    ...decideProgress(view, saying, metadata),
   }),
   chunk: (view: TaskView, { writer, taken, command }: OfTurn & { readonly command: ArtifactCommand }): Change => {
     const change = decideArtifact(view, writer, command);

@@ -1,4 +1,5 @@
 import { mayBeCut } from '../cut-marks.ts';
+import { messageIn } from '../decide/send.ts';
 import type { Message, Part } from '../message.ts';
 import type { Accepted } from '../ports/task-store.ts';
 import type { Written } from '../ports/wakeups.ts';
@@ -40,7 +41,7 @@ export function plainParts({ parts, metadata, extensions, referenceTaskIds }: Me
 /** `parts`: copies of those of the message. */
 export function madeOf({ record, begun }: Accepted, { messageId, role }: Message, parts: readonly Part[]): Made {
   const { id, contextId } = record;
-  const message = { messageId, role, parts, contextId, taskId: id };
+  const message = messageIn(record, { messageId, role, parts });
   return { id, contextId, sequence: (begun ?? record).sequence, message };
 }
 

@@ -105,9 +105,9 @@ export function createTurnWriter(deps: TurnWriterDeps, claimed: Claimed): TurnWr
     const before = written.get(artifactId);
     const plain = plainText(chunk);
     const command = {
-      ...chunk,
       first: before === undefined,
       joinsPrevious: chunk.append && !!before && !!plain && before.mediaType === plain.mediaType,
+      ...chunk,
     };
     await commit((taken) => rule('chunk', { writer, taken, command }), { artifactIds: [artifactId] });
     written.set(artifactId, plain && !chunk.lastChunk ? { mediaType: plain.mediaType } : null);
