@@ -181,7 +181,7 @@ export function createA2AEndpoint(options: EndpointOptions): HttpEndpoint {
       const { session, body, place } = request;
       const reply = await exchange.perform({ session, body, life, place });
       if ('answer' in reply) await answerJson(http, reply.answer, linger);
-      outcome = 'answer' in reply ? reply : await stream(http, reply, { ...request, life });
+      outcome = 'answer' in reply ? reply : await stream(http, reply, { life, ...request });
       return outcome;
     } finally {
       if (outcome !== 'stream') life.end();
