@@ -11,12 +11,16 @@ export interface PrepareTurnDeps {
   readonly capabilities: (claimed: Claimed, turn: { readonly signal: AbortSignal }) => Promise<Capabilities>;
 }
 
-/** The first attempt of a task's first turn: what the claim brought is all there is, so nothing has to be read. */
+/**
+ * The first attempt of a task's first turn: what the claim brought is all there is, so nothing has to be read. With copies of
+ * what the record holds: an agent in plain JavaScript can change what it gets, and a store without a thread of its own goes on
+ * with that very record.
+ */
 function freshTask({ fence, record, message }: Claimed): Task | undefined {
   if (fence.ordinal !== 1 || fence.attempt !== 1 || record.messages !== 1) return undefined;
-  const { id, contextId, status, metadata } = record;
-  const task = { id, contextId, status, artifacts: [], history: [message] };
-  return metadata ? { ...task, metadata } : task;
+  const { id, contextId, metadata } = record;
+  const task = { id, contextId, status: { ...record.status }, artifacts: [], history: [message] };
+  return metadata ? { ...task, metadata: { ...metadata } } : task;
 }
 
 const STOP = Symbol('stop');

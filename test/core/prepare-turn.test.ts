@@ -52,3 +52,9 @@ test('turns have signals of their own', async () => {
   assert.equal(one.signal.aborted, true);
   assert.equal(other.signal.aborted, false);
 });
+
+test('what an agent changes of its task changes no record', async () => {
+  const { task } = await prepared(new StopSignal<string>());
+  Object.assign(task.status, { state: 'TASK_STATE_FAILED' });
+  assert.equal(claimed.record.status.state, 'TASK_STATE_WORKING');
+});
