@@ -147,7 +147,7 @@ describe('calls', () => {
     const { core, client } = await serviceOf(t);
     await client.send('first');
     const cost = await costOfCall(core, () => times(32, (n) => client.send(`message ${n}`)));
-    assert.deepEqual(cost, { statements: 421, rows: 352, commits: 2 });
+    assert.deepEqual(cost, { statements: 389, rows: 352, commits: 2 });
   });
 
   test('counts: 32 messages at once to a review agent are accepted, claimed and answered in one commit each', async (t) => {
