@@ -32,10 +32,9 @@ import { createReads } from './reads.ts';
 import { createSteps, type StepKey } from './steps.ts';
 import type { Arrival, Held, TaskRows } from './task-rows.ts';
 
-const UPSERT_REQUEST = `insert into request (owner, context_id, message_id, fingerprint, task, sequence, answer)
-  values (?, ?, ?, ?, ?, ?, ?)
-  on conflict (owner, context_id, message_id) do update
-  set fingerprint = excluded.fingerprint, task = excluded.task, sequence = excluded.sequence, answer = excluded.answer`;
+/** There is none of that key: it goes with its task, and while that is there the message is a repeat. */
+const INSERT_REQUEST = `insert into request (owner, context_id, message_id, fingerprint, task, sequence, answer)
+  values (?, ?, ?, ?, ?, ?, ?)`;
 const WRITE_PROBE = 'insert into probe (id, at) values (1, ?) on conflict (id) do update set at = excluded.at';
 
 type RequestValues = [
@@ -71,7 +70,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
   const credentials = createCredentials(connection, tasks);
   const steps = createSteps(connection);
   const reads = createReads({ connection, artifacts, clock });
-  const upsertRequest: Query<RequestValues, unknown> = connection.prepare(UPSERT_REQUEST);
+  const insertRequest: Query<RequestValues, unknown> = connection.prepare(INSERT_REQUEST);
   const writeProbe: Query<[now: number], unknown> = connection.prepare(WRITE_PROBE);
 
   function viewOf(held: KeptTask, now: number, options: ViewOptions = {}): TaskView {
@@ -153,7 +152,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     const { record, begun } = held;
     if (key) {
       const { contextId, messageId, fingerprint } = key;
-      upsertRequest.run(held.owner, contextId, messageId, fingerprint, held.pk, record.sequence, decision.answer);
+      insertRequest.run(held.owner, contextId, messageId, fingerprint, held.pk, record.sequence, decision.answer);
     }
     if (credential) credentials.keep(owner, credential, tx.now);
     if (pushConfig) pushConfigs.keep(held.pk, pushConfig, tx.now);
