@@ -62,7 +62,10 @@ interface Thrown {
 }
 
 interface Hints {
-  readonly topics: [topic: string, written: Written | undefined][];
+  /** One for each operation: whoever follows a task joins them, also those of several commits. */
+  readonly told: [topic: string, written: Written][];
+  /** Each once, or a runner would be woken for every message of a group. */
+  readonly topics: Set<string>;
   all: boolean;
 }
 
@@ -176,7 +179,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
   function commitGroup(group: readonly Entry[]): boolean {
-    const hints: Hints = { topics: [], all: false };
+    const hints: Hints = { told: [], topics: new Set(), all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
@@ -207,7 +210,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     for (const entry of done) entry.succeed();
     for (const { entry, error } of failed) entry.fail(asRejection(error));
     if (hints.all) wakeups.notifyAll();
-    else for (const [topic, written] of hints.topics) wakeups.notify(topic, written);
+    else {
+      for (const [topic, written] of hints.told) wakeups.notify(topic, written);
+      for (const topic of hints.topics) wakeups.notify(topic);
+    }
     return true;
   }
 
@@ -250,19 +256,21 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   function run(entry: Entry, hints: Hints): void {
-    const topics: [topic: string, written: Written | undefined][] = [];
+    const told: [topic: string, written: Written][] = [];
+    const topics: string[] = [];
     const transitions: Transition[] = [];
     let all = false;
     entry.execute({
       now: clock.now(),
-      notify: (topic, written) => topics.push([topic, written]),
+      notify: (topic, written) => void (written ? told.push([topic, written]) : topics.push(topic)),
       notifyAll: () => {
         all = true;
       },
       moved: (transition) => transitions.push(transition),
     });
     entry.transitions = transitions;
-    for (const topic of topics) hints.topics.push(topic);
+    hints.told.push(...told);
+    for (const topic of topics) hints.topics.add(topic);
     hints.all ||= all;
   }
 

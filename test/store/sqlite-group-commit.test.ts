@@ -38,6 +38,15 @@ test('group commit: operations that arrive together share commits of at most 32'
   assert.equal(subject.sqlite.stats().commits - before, 3);
 });
 
+test('group commit: a group tells once that there is work, however many of its operations say so', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await Promise.all([1, 2, 3].map((n) => accept(subject, { id: `t${n}` })));
+  assert.deepEqual(
+    subject.notified().filter((topic) => topic === 'work'),
+    ['work'],
+  );
+});
+
 test('group commit: each commit is counted once, however many operations it holds, and a failed one not at all', async (t) => {
   const clock = createManualClock();
   const connection = openConnection(join(tempDir(t), 'store.db'), {
