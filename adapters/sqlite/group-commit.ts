@@ -62,8 +62,7 @@ interface Thrown {
 }
 
 interface Hints {
-  /** One for each operation: whoever follows a task joins them, also those of several commits. */
-  readonly told: [topic: string, written: Written][];
+  readonly told: Map<string, Written>;
   /** Each once, or a runner would be woken for every message of a group. */
   readonly topics: Set<string>;
   all: boolean;
@@ -179,7 +178,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
   function commitGroup(group: readonly Entry[]): boolean {
-    const hints: Hints = { told: [], topics: new Set(), all: false };
+    const hints: Hints = { told: new Map(), topics: new Set(), all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
@@ -269,7 +268,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       moved: (transition) => transitions.push(transition),
     });
     entry.transitions = transitions;
-    hints.told.push(...told);
+    for (const [topic, written] of told) hints.told.set(topic, joined(hints.told.get(topic), written));
     for (const topic of topics) hints.topics.add(topic);
     hints.all ||= all;
   }
@@ -290,4 +289,10 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   return { run: enqueue, close };
+}
+
+/** Of one task, in the order of its events: several operations of a group may have written to it. */
+function joined(before: Written | undefined, next: Written): Written {
+  if (!before) return next;
+  return { first: before.first, last: next.last, events: [...before.events, ...next.events], reply: next.reply };
 }
