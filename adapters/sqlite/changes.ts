@@ -10,7 +10,7 @@ import type { Executions, Lease, OpenRow } from './executions.ts';
 import { broken } from './failures.ts';
 import type { Transaction } from './group-commit.ts';
 import type { KeptTask, KeptTasks } from './kept-tasks.ts';
-import { type Arrival, type Held, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
+import { type Arrival, type Held, type HeldTexts, type OwnerValues, ownerValues, type TaskRows } from './task-rows.ts';
 import type { WrittenEvent } from './told-events.ts';
 
 /*
@@ -132,8 +132,7 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
     const context = creation.ownContext ? undefined : selectContext.get(ownerPk, task.contextId);
     const contextPk = context?.pk ?? insertContext.insert(ownerPk, task.contextId, tx.now);
     const { status, parked } = record;
-    const statusJson = JSON.stringify(status);
-    const metadataJson = json(record.metadata);
+    const texts = textsOf(record);
     const pk = insertTask.insert(
       record.id,
       ownerPk,
@@ -150,11 +149,10 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
       record.reply ? 1 : 0,
       record.createdAt,
       record.updatedAt,
-      statusJson,
-      metadataJson,
+      texts.status,
+      texts.metadata,
     );
-    const chars = statusJson.length + (metadataJson?.length ?? 0);
-    const held: Held = { pk, owner: ownerPk, record: accepted, chars, tenant, credential, open: undefined };
+    const held: Held = { pk, owner: ownerPk, record: accepted, texts, tenant, credential, open: undefined };
     if (!begin) {
       writeChildren(held, { before: blank, change, lease: undefined }, tx);
       return held;
@@ -162,7 +160,7 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
     const { worker, leaseMs } = begin.lease;
     const turn = begun(record, creation, tx);
     const open = [{ ordinal: turn.fence.ordinal, attempt: turn.fence.attempt, lease_owner: worker }];
-    const working: Held = { pk, owner: ownerPk, record, chars, tenant, credential, open };
+    const working: Held = { pk, owner: ownerPk, record, texts, tenant, credential, open };
     const both = { ...change, events: [...change.events, ...begin.change.events] };
     writeChildren(working, { before: blank, change: both, lease: { worker, until: tx.now + leaseMs } }, tx);
     keep(working, begin.change, revision);
@@ -192,12 +190,10 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
       throw broken('a task cannot become submitted again');
     }
     const record = changed(before, change, tx.now);
-    let { chars } = held;
+    let { texts } = held;
     if (changesSnapshot(change)) {
       const { status, parked } = record;
-      const statusJson = JSON.stringify(status);
-      const metadataJson = json(record.metadata);
-      chars = statusJson.length + (metadataJson?.length ?? 0);
+      texts = textsOf(record);
       updateTask.run(
         status.state,
         record.sequence,
@@ -208,15 +204,15 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
         parked?.tokenHash ?? null,
         record.reply ? 1 : 0,
         record.updatedAt,
-        statusJson,
-        metadataJson,
+        texts.status,
+        texts.metadata,
         held.pk,
       );
     } else {
       advanceTask.run(record.sequence, record.messages, record.updatedAt, held.pk);
     }
     const { pk, owner, tenant, credential, open } = held;
-    const after: Held = { pk, owner, record, chars, tenant, credential, open };
+    const after: Held = { pk, owner, record, texts, tenant, credential, open };
     writeChildren(after, { before, change, lease: undefined }, tx);
     keep(after, change, revision);
     const [from, to] = [before.status.state, record.status.state];
@@ -355,6 +351,6 @@ function statusAt(status: TaskStatus): number {
   return at;
 }
 
-function json(value: object | undefined): string | null {
-  return value === undefined ? null : JSON.stringify(value);
+function textsOf({ status, metadata }: TaskRecord): HeldTexts {
+  return { status: JSON.stringify(status), metadata: metadata === undefined ? null : JSON.stringify(metadata) };
 }

@@ -1,6 +1,6 @@
 import type { Connection, Query } from './database.ts';
 import type { OpenRow } from './executions.ts';
-import type { Held } from './task-rows.ts';
+import { type Held, storedRecord } from './task-rows.ts';
 
 /*
  * Tasks as transactions of this connection left them, for the next write of their turns, which need not read what this very
@@ -52,6 +52,17 @@ export function createKeptTasks(connection: Connection): KeptTasks {
     dropAll();
   }
 
+  /** Nobody else has committed. Otherwise all are dropped. */
+  function isAlone(): boolean {
+    if (asked === counters.commits) return true;
+    asked = counters.commits;
+    const seen = version;
+    version = selectVersion.get()?.data_version;
+    if (version === seen) return true;
+    dropAll();
+    return false;
+  }
+
   function drop(taskId: string): void {
     const cell = cells.get(taskId);
     if (!cell) return;
@@ -63,19 +74,16 @@ export function createKeptTasks(connection: Connection): KeptTasks {
     find(taskId) {
       settle();
       const held = cells.get(taskId)?.held;
-      if (!held || asked === counters.commits) return held;
-      asked = counters.commits;
-      const seen = version;
-      version = selectVersion.get()?.data_version;
-      if (version === seen) return held;
-      dropAll();
-      return undefined;
+      if (!held || !isAlone()) return undefined;
+      // Anew from its texts, as a read would make it: of the first one others have parts, and may have changed them.
+      return { ...held, record: storedRecord(held.record, held.texts) };
     },
     keep(held) {
       settle();
       const { id } = held.record;
       const cell = cells.get(id);
-      if (held.chars > TASK_CHARS) drop(id);
+      const { status, metadata } = held.texts;
+      if (status.length + (metadata?.length ?? 0) > TASK_CHARS) drop(id);
       else if (cell) cell.held = held;
       else {
         const [oldest] = cells.size < TASKS_MAX ? [] : cells.keys();

@@ -107,12 +107,17 @@ export interface Held {
   readonly pk: number;
   readonly owner: number;
   readonly record: TaskRecord;
-  /** Of the status and the metadata as JSON. */
-  readonly chars: number;
+  /** Its status and its metadata as they are stored. */
+  readonly texts: HeldTexts;
   readonly tenant: TenantStatus;
   readonly credential: HeldCredential | undefined;
   /** Its open turns. Undefined: nobody has read them. */
   readonly open: readonly OpenRow[] | undefined;
+}
+
+export interface HeldTexts {
+  readonly status: string;
+  readonly metadata: string | null;
 }
 
 /** That of the task's principal, expired or not. */
@@ -176,12 +181,18 @@ export function toRecordOf(owner: Owner, row: TaskRow): TaskRecord {
   return record;
 }
 
+/** The same record with a status and metadata of its own. */
+export function storedRecord(record: TaskRecord, { status, metadata }: HeldTexts): TaskRecord {
+  const stored = { ...record, status: JSON.parse(status) as TaskStatus };
+  return metadata === null ? stored : { ...stored, metadata: JSON.parse(metadata) as JsonObject };
+}
+
 function toHeld(row: HeldRow, open?: readonly OpenRow[]): Held {
   return {
     pk: row.pk,
     owner: row.owner_pk,
     record: toRecord(row),
-    chars: row.status.length + (row.metadata?.length ?? 0),
+    texts: { status: row.status, metadata: row.metadata },
     tenant: row.tenant_status ?? 'active',
     credential: toCredential(row),
     open,

@@ -86,8 +86,8 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
     return view;
   }
 
-  function withOpen({ pk, owner, record, chars, tenant, credential, open = executions.open(pk) }: Held): KeptTask {
-    return { pk, owner, record, chars, tenant, credential, open };
+  function withOpen({ pk, owner, record, texts, tenant, credential, open = executions.open(pk) }: Held): KeptTask {
+    return { pk, owner, record, texts, tenant, credential, open };
   }
 
   function acceptView(request: AcceptRequest, arrival: Arrival, now: number): AcceptView {

@@ -182,6 +182,23 @@ test('kept tasks: a token that was refused for another task, or for this one, is
   assert.equal((await shown(subject, fence)).credentialHash, undefined);
 });
 
+test('kept tasks: what others do to objects that they were given or gave changes nothing', async (t) => {
+  const { subject, fence } = await open(t);
+  const given: { message?: string; metadata?: { told: string[] } } = {};
+  await subject.store.update({ taskId: 't1', fence }, (view) => {
+    const change = become(view, 'TASK_STATE_WORKING', { metadata: { told: ['all'] } });
+    Object.assign(given, { metadata: change.metadata, status: change.status });
+    return change;
+  });
+  given.metadata?.told.push('more');
+  Object.assign((given as { status?: object }).status ?? {}, { state: 'TASK_STATE_FAILED' });
+  const { record } = await shown(subject, fence);
+  assert.equal(record.status.state, 'TASK_STATE_WORKING');
+  assert.deepEqual(record.metadata, { told: ['all'] });
+  Object.assign(record.status, { state: 'TASK_STATE_FAILED' });
+  assert.equal((await shown(subject, fence)).record.status.state, 'TASK_STATE_WORKING');
+});
+
 test('kept tasks: a write that was rolled back with its group is as if it had not been', async (t) => {
   const { subject, fence } = await open(t);
   const spoilt = { executions: [{ open: 1 }, { close: 9, outcome: 'done' }] } as const;
@@ -246,13 +263,14 @@ function connect(t: TestContext): Connection {
   return connection;
 }
 
-function task(id: string, chars = 10): KeptTask {
+function task(id: string, chars = 2): KeptTask {
   const record = {
     ...{ id, owner: ALICE, contextId: 'c', status: status('TASK_STATE_WORKING', 0), reply: false },
     ...{ sequence: 1, messages: 1, createdAt: 0, updatedAt: 0 },
   };
   const turn = { ordinal: 1, attempt: 1, lease_owner: 'worker-1' };
-  return { pk: 1, owner: 1, record, chars, tenant: 'active', credential: undefined, open: [turn] };
+  const texts = { status: '{}'.padEnd(chars), metadata: null };
+  return { pk: 1, owner: 1, record, texts, tenant: 'active', credential: undefined, open: [turn] };
 }
 
 test('kept tasks: there are 256 at most, the oldest go first, and none is large', (t) => {
