@@ -1,6 +1,7 @@
 import { DUE_DOWN, DUE_UP } from './migration-due.ts';
 import { ENDED_DOWN, ENDED_UP } from './migration-ended.ts';
 import { LANES_DOWN, LANES_UP } from './migration-lanes.ts';
+import { TERMINAL_DOWN, TERMINAL_UP } from './migration-terminal.ts';
 
 /** One step of the schema. Released ones are never edited: a later step corrects an earlier one. */
 export interface Migration {
@@ -292,4 +293,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: 'lanes', breaking: false, up: LANES_UP, down: LANES_DOWN },
   { version: 6, name: 'ended', breaking: false, up: ENDED_UP, down: ENDED_DOWN },
   { version: 7, name: 'due', breaking: false, up: DUE_UP, down: DUE_DOWN },
+  { version: 8, name: 'terminal', breaking: false, up: TERMINAL_UP, down: TERMINAL_DOWN },
 ];

@@ -16,8 +16,33 @@ function open(t: TestContext, path: string): BetterSqlite3.Database {
   return db;
 }
 
+/** Without the order of columns, which a column that is dropped and added again loses. */
 function schemaOf(db: BetterSqlite3.Database): unknown {
-  return db.prepare('select type, name, sql from sqlite_schema order by type, name').all();
+  const entries = db
+    .prepare<[], { type: string; name: string; sql: string | null }>(
+      'select type, name, sql from sqlite_schema order by type, name',
+    )
+    .all();
+  return entries.map(({ type, name, sql }) => [type, name, type === 'table' ? columnsOf(sql ?? '') : sql]);
+}
+
+/** What stands between commas that are in no parentheses but those of the table. */
+function columnsOf(sql: string): readonly string[] {
+  const found = [''];
+  let depth = 0;
+  for (const char of sql) {
+    if (char === '(') depth += 1;
+    if (char === ')') depth -= 1;
+    if (char === ',' && depth === 1) found.push('');
+    else found.push(`${found.pop()}${char}`);
+  }
+  const [first = '', ...others] = found;
+  const { length } = others;
+  const last = others[length - 1] ?? '';
+  const end = last.lastIndexOf(')');
+  const start = first.indexOf('(');
+  const columns = [first.slice(start + 1), ...others.slice(0, -1), last.slice(0, end)];
+  return [first.slice(0, start), ...columns.map((column) => column.trim()).sort(), last.slice(end)];
 }
 
 function lanes(db: BetterSqlite3.Database) {
