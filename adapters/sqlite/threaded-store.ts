@@ -40,6 +40,8 @@ import { notifyTold } from './told-events.ts';
 
 /** Writes that wait for the thread. More than this means that the disk has stopped. */
 const PENDING_MAX = 10_000;
+/** So many calls do not wait for the rest of what this turn of the event loop brings: the thread may have nothing to do. */
+const SENT_AT_ONCE = 20;
 
 export interface ThreadedStoreOptions {
   /** As openSqliteStore has it. */
@@ -170,6 +172,7 @@ export async function connectStore(
       const id = pending.add({ resolve, reject, moved: decide?.moved });
       (isPlain ? plain : calls).push({ id, port, method, args: sent });
       soon();
+      if (plain.length >= SENT_AT_ONCE) send();
     });
   }
 
