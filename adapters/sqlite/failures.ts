@@ -41,8 +41,9 @@ export function unavailable(storeFault: StoreFault, cause?: unknown): DomainErro
 }
 
 /** A rule of the store was broken by its caller: a fault of this program. `what` goes to the log only. */
-export function broken(what: string): DomainError {
-  return new DomainError('INTERNAL', 'Internal error', { cause: new Error(what) });
+export function broken(what: string, because?: unknown): DomainError {
+  const cause = new Error(what, because === undefined ? undefined : { cause: because });
+  return new DomainError('INTERNAL', 'Internal error', { cause });
 }
 
 /**

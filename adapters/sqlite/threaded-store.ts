@@ -62,6 +62,11 @@ interface Pending {
   readonly moved: ((transition: Transition) => void) | undefined;
 }
 
+/** What goes to the thread with the next message. */
+interface Unsent extends Omit<ToStore, 'plain'> {
+  readonly plain: readonly StoreCall[];
+}
+
 interface Promised {
   readonly promise: Promise<void>;
   resolve(): void;
@@ -121,10 +126,35 @@ export async function connectStore(
   function send(): void {
     if (!due) return;
     due = false;
-    end.postMessage({ plain: JSON.stringify(plain), calls, troubles: [...troubles.values()], close: closing });
-    calls = [];
+    const unsent = { plain, calls, troubles: [...troubles.values()], close: closing };
     plain = [];
+    calls = [];
     troubles.clear();
+    try {
+      post(unsent);
+    } catch {
+      alone(unsent);
+    }
+  }
+
+  function post({ plain, ...rest }: Unsent): void {
+    end.postMessage({ plain: JSON.stringify(plain), ...rest });
+  }
+
+  /** One of the calls is what no message can hold, or all of them are more than one can: each goes by itself. */
+  function alone({ plain, calls, troubles, close }: Unsent): void {
+    const empty: Unsent = { plain: [], calls: [], troubles: [], close: false };
+    const attempt = (call: StoreCall, message: Partial<Unsent>): void => {
+      try {
+        post({ ...empty, ...message });
+      } catch (error) {
+        const { port, method } = call;
+        pending.take(call.id)?.reject(broken(`${port}.${method} was given what cannot be sent`, error));
+      }
+    };
+    for (const call of plain) attempt(call, { plain: [call] });
+    for (const call of calls) attempt(call, { calls: [call] });
+    if (troubles.length > 0 || close) post({ ...empty, troubles, close });
   }
 
   function soon(): void {

@@ -8,6 +8,7 @@ import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
 import type { FromStore, MessageEnd, ToStore } from '../../adapters/sqlite/store-messages.ts';
 import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-store.ts';
 import { rule } from '../../core/decide/rules.ts';
+import type { SendCommand } from '../../core/decide/send.ts';
 import { isDomainError } from '../../core/errors.ts';
 import type { Transition } from '../../core/ports/decide.ts';
 import type { Written } from '../../core/ports/wakeups.ts';
@@ -16,6 +17,7 @@ import { systemClock } from '../../src/system-clock.ts';
 import { holdLock } from '../support/hold-lock.ts';
 import { silentTelemetry } from '../support/silent-telemetry.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { until } from '../support/until.ts';
 import { ALICE, message, rejectsWith } from './scenario.ts';
 import { createRecordingWakeups } from './subject.ts';
 
@@ -29,9 +31,9 @@ const send = (id: string, fingerprint = 'f') =>
   });
 
 /** The thread's side of a store that is told what a test wants it to be told. */
-async function connectToNobody(path: string) {
+async function connectToNobody(path: string, postMessage: (message: ToStore) => void = () => {}) {
   const end = new EventEmitter();
-  const nobody = Object.assign(end, { postMessage() {} }) as unknown as MessageEnd<ToStore, FromStore>;
+  const nobody = Object.assign(end, { postMessage }) as unknown as MessageEnd<ToStore, FromStore>;
   const nothing: FromStore = {
     answers: [],
     topics: [],
@@ -119,6 +121,53 @@ test('thread: a decide function that is no rule is refused, and nothing is writt
   await rejectsWith(
     store.update({ taskId: 't1' }, () => assert.fail('it cannot be called there')),
     'INTERNAL',
+  );
+});
+
+test('thread: a call that cannot be sent is refused alone, and no later one waits for it', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store, tenants } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => store.close());
+  const unsendable = { ...message('hello'), metadata: { large: 1n as unknown as number } };
+  const data = { ...(send('t2').rule?.data as object), message: unsendable } as unknown as SendCommand;
+  const uncloned = { call: (() => 1) as unknown as string };
+  const [first, second, third, removed, put] = await Promise.allSettled([
+    store.accept({ owner: ALICE }, send('t1')),
+    store.accept({ owner: ALICE }, rule('send', data)),
+    store.accept({ owner: ALICE }, send('t3')),
+    tenants.remove('another'),
+    tenants.put('one', uncloned),
+  ]);
+  assert.deepEqual(
+    [first, third, removed].map(({ status }) => status),
+    Array(3).fill('fulfilled'),
+  );
+  for (const refused of [second, put]) {
+    assert.ok(refused.status === 'rejected' && isDomainError(refused.reason, 'INTERNAL'));
+    assert.match(String((refused.reason.cause as Error).message), /cannot be sent/);
+  }
+  await store.ping();
+  assert.equal((await tenants.get('another'))?.status, 'removed');
+  assert.equal(await store.record(ALICE, 't2'), undefined);
+});
+
+test('thread: what one message cannot hold goes in several', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const { store: other } = await openThreadedStore(SCRIPT, { path, ...parts() });
+  t.after(() => other.close());
+  const sent: string[][] = [];
+  const { store } = await connectToNobody(path, ({ plain }) => {
+    const ids = (JSON.parse(plain) as { args: [unknown, { rule: { data: SendCommand } }] }[]).map(
+      ({ args: [, { rule }] }) => rule.data.newTaskId,
+    );
+    if (ids.length > 1) throw new RangeError('Invalid string length');
+    if (ids.length > 0) sent.push(ids);
+  });
+  for (let n = 0; n < 21; n += 1) store.accept({ owner: ALICE }, send(`t${n}`)).catch(() => {});
+  await until('every call is sent', () => sent.length === 21);
+  assert.deepEqual(
+    sent.flat(),
+    Array.from({ length: 21 }, (_, n) => `t${n}`),
   );
 });
 
