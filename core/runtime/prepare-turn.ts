@@ -31,10 +31,11 @@ interface Stopped {
 
 /**
  * A property of the turn's own, so that it is in copies of the turn, too, and made when it is asked for. One getter for all
- * turns: with one each, the engine keeps every turn as a hash table.
+ * turns: with one each, the engine keeps every turn as a hash table. Whoever has the turn may put a signal of its own there.
  */
 const SIGNAL: PropertyDescriptor & ThisType<Stopped> = {
   enumerable: true,
+  configurable: true,
   get() {
     return this[STOP].signal;
   },

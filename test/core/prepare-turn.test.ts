@@ -53,6 +53,14 @@ test('turns have signals of their own', async () => {
   assert.equal(other.signal.aborted, false);
 });
 
+test('the signal of a turn may be replaced or taken away by whoever wraps an agent', async () => {
+  const turn = await prepared(new StopSignal<string>());
+  const signal = AbortSignal.any([turn.signal, AbortSignal.timeout(60_000)]);
+  Object.defineProperty(turn, 'signal', { value: signal });
+  assert.equal(turn.signal, signal);
+  assert.ok(Reflect.deleteProperty(turn, 'signal'));
+});
+
 test('what an agent changes of its task changes no record', async () => {
   const { task } = await prepared(new StopSignal<string>());
   Object.assign(task.status, { state: 'TASK_STATE_FAILED' });
