@@ -6,6 +6,7 @@ import type { Written } from '../../core/ports/wakeups.ts';
 import { openSqliteStore, type SqliteStore } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
 import { receivedError, sentError } from './sent-error.ts';
+import { type SentTransition, sentTransition } from './sent-transition.ts';
 import {
   type Answer,
   type FromStore,
@@ -99,8 +100,8 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
     if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);
     const { decide } = place;
-    const transitions: Transition[] = [];
-    const moved = (transition: Transition): void => void transitions.push(transition);
+    const transitions: SentTransition[] = [];
+    const moved = (transition: Transition): void => void transitions.push(sentTransition(transition));
     const values =
       decide === undefined
         ? args

@@ -1,9 +1,10 @@
 import type { StoreFault } from '../../core/errors.ts';
-import type { RuleCall, Transition } from '../../core/ports/decide.ts';
+import type { RuleCall } from '../../core/ports/decide.ts';
 import type { Labels, Level, LogFields } from '../../core/ports/telemetry.ts';
 import type { SqlitePorts } from './open.ts';
 import type { OpenErrorCode } from './open-error.ts';
 import type { SentError } from './sent-error.ts';
+import type { SentTransition } from './sent-transition.ts';
 
 /*
  * What the store's thread is told and tells. Both sides gather what one turn of their event loop brings into one message,
@@ -67,7 +68,7 @@ export interface ToStore {
 }
 
 export type Answer =
-  | { readonly id: number; readonly value: unknown; readonly transitions?: readonly Transition[] }
+  | { readonly id: number; readonly value: unknown; readonly transitions?: readonly SentTransition[] }
   | { readonly id: number; readonly error: SentError };
 
 export type Said =

@@ -13,6 +13,7 @@ import type { Health } from './health.ts';
 import { createPorts, type SqlitePorts } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
 import { receivedError, sentError } from './sent-error.ts';
+import { receivedTransition } from './sent-transition.ts';
 import {
   type FromStore,
   type MessageEnd,
@@ -213,7 +214,7 @@ export async function connectStore(
       waiting.reject(receivedError(answer.error));
       return;
     }
-    if (waiting.moved) for (const transition of answer.transitions ?? []) waiting.moved(transition);
+    if (waiting.moved) for (const sent of answer.transitions ?? []) waiting.moved(receivedTransition(sent));
     waiting.resolve(answer.value as never);
   }
 
