@@ -59,7 +59,7 @@ export interface ReadTrouble {
 }
 
 export interface ToStore {
-  /** JSON of the plain ones among the calls, an array. */
+  /** JSON of the plain ones among the calls, an array. They are done before the others: nobody may rely on an order between them. */
   readonly plain: string;
   readonly calls: readonly StoreCall[];
   readonly troubles: readonly ReadTrouble[];
