@@ -187,7 +187,7 @@ class EventStream implements Beating {
     this.cancelOpening = undefined;
     if (!response.headersSent && !response.destroyed) {
       if (whole === undefined) response.writeHead(200, HEADERS);
-      else response.writeHead(200, { ...HEADERS, 'Content-Length': Buffer.byteLength(whole) });
+      else response.writeHead(200, { 'Content-Length': Buffer.byteLength(whole), ...HEADERS });
     }
     if (whole === undefined) heartbeats.add(this);
     tellOpened('open');

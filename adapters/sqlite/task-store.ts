@@ -252,7 +252,7 @@ export function createTaskStore(options: TaskStoreOptions): TaskStore {
           const { held, message, attempt, execution } = claimOne(row, lease, tx);
           const change = begin(viewOf(held, tx.now), execution);
           const turn = { ordinal: row.ordinal, attempt, ...(row.trace === null ? {} : { trace: row.trace }) };
-          const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ ...transition, turn }) };
+          const begun: Transaction = { ...tx, moved: (transition) => tx.moved({ turn, ...transition }) };
           const { record } = change ? changes.apply(held, change, begun) : held;
           const fence = { taskId: record.id, ordinal: row.ordinal, worker, attempt };
           if (change?.executions && !holdsLease(executions.open(row.task), fence)) continue;

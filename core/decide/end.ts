@@ -44,7 +44,7 @@ export function decideBegin(view: TaskView, messageId: string): Change | undefin
   if (expired) return expired;
   const { record, now } = view;
   if (record.status.state === 'TASK_STATE_WORKING') return undefined;
-  return { ...startWorking(record, now), parked: null };
+  return { parked: null, ...startWorking(record, now) };
 }
 
 export function startWorking(record: StatusOf, now: number) {
