@@ -64,9 +64,15 @@ export const LOG_FIELDS: ReadonlySet<string> = new Set([
   ...['durationMs', 'waitedMs', 'retryMs', 'retryAfterMs', 'leaseMs', 'drainMs'],
 ]);
 
-/** What a line says, in its order; level and time are pino's. */
-export function logRecord(event: string, fields: LogFields, error?: unknown): Record<string, unknown> {
-  const record: Record<string, unknown> = { event: shownText(event) };
+/** What happened, and when: ISO 8601. */
+export interface Happened {
+  readonly time: string;
+  readonly event: string;
+}
+
+/** What a line says, in its order; the level is pino's. */
+export function logRecord({ time, event }: Happened, fields: LogFields, error?: unknown): Record<string, unknown> {
+  const record: Record<string, unknown> = { time, event: shownText(event) };
   let dropped: string[] | undefined;
   // What `event` is called with are literals: nothing is inherited.
   for (const name in fields) {

@@ -1,15 +1,15 @@
 import pino, { type DestinationStream, type Level as PinoLevel } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Labels, Telemetry } from '../core/ports/telemetry.ts';
-import { createLogLines } from './log-lines.ts';
+import { createLogLines, type LogLines } from './log-lines.ts';
 import { logRecord } from './log-record.ts';
 import { METRICS, type MetricDefinition } from './metrics.ts';
 import { createTracing } from './tracing.ts';
 
 export interface TelemetryOptions {
   readonly level: PinoLevel | 'silent';
-  /** Where lines of JSON go. Default: standard output. */
-  readonly destination?: DestinationStream;
+  /** Where lines of JSON go, at once unless it defers. Default: standard output. */
+  readonly destination?: DestinationStream & Partial<Pick<LogLines, 'defer'>>;
   /** Also memory, CPU and event loop of the process. */
   readonly processMetrics?: boolean;
 }
@@ -27,9 +27,10 @@ type Instrument =
 
 /** Logs with pino, counts with prom-client, traces where an SDK was registered before. Nothing in here ever throws at its caller. */
 export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
+  const lines = options.destination ?? createLogLines();
   const log = pino(
-    { level: options.level, base: null, timestamp: isoTime, formatters: { level: (level) => ({ level }) } },
-    options.destination ?? createLogLines(),
+    { level: options.level, base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+    lines,
   );
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
@@ -48,12 +49,18 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
   const telemetry: ServiceTelemetry = {
     event(level, name, fields = {}, error = undefined) {
       if (!log.isLevelEnabled(level)) return;
-      try {
-        log[level](logRecord(name, fields, error));
-      } catch {
-        // Whoever logs is often handling a failure already, and gets no second one from here.
-        log.error({ event: 'telemetry.event_failed' });
-      }
+      const time = isoTime();
+      const line = (): void => {
+        try {
+          log[level](logRecord({ time, event: name }, fields, error));
+        } catch {
+          // Whoever logs is often handling a failure already, and gets no second one from here.
+          log.error({ time, event: 'telemetry.event_failed' });
+        }
+      };
+      // What comes with an error is written down as it is now.
+      if (lines.defer && error === undefined) lines.defer(line);
+      else line();
       // Whatever went wrong may take the process with it.
       if (level === 'error') log.flush();
     },
@@ -82,12 +89,12 @@ export function createTelemetry(options: TelemetryOptions): ServiceTelemetry {
 let lastMs = Number.NaN;
 let lastTime = '';
 
-/** pino's `isoTime`, made once for all lines of a millisecond. */
+/** Now, made once for all lines of a millisecond. */
 function isoTime(): string {
   const now = Date.now();
   if (now !== lastMs) {
     lastMs = now;
-    lastTime = `,"time":"${new Date(now).toISOString()}"`;
+    lastTime = new Date(now).toISOString();
   }
   return lastTime;
 }

@@ -24,6 +24,11 @@ function linesOver(): { readonly lines: ReturnType<typeof createLogLines>; reado
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+async function turns(): Promise<void> {
+  await turn();
+  await turn();
+}
+
 /** A process that logs and then ends in that way; what its standard output got. */
 function outputOf(end: string): readonly string[] {
   const script = `
@@ -40,15 +45,42 @@ function outputOf(end: string): readonly string[] {
 }
 
 describe('log lines', () => {
-  test('log lines: those of one turn of the event loop are one write, in their order', async () => {
+  test('log lines: those of two turns of the event loop are one write, in their order', async () => {
     const { lines, writes } = linesOver();
     lines.write('a\n');
+    await turn();
     lines.write('b\n');
     assert.deepEqual(writes, []);
     await turn();
     lines.write('c\n');
-    await turn();
+    await turns();
     assert.deepEqual(writes, ['a\nb\n', 'c\n']);
+  });
+
+  test('log lines: a line that may wait is made behind what the next turn begins with, in its place', async () => {
+    const { lines, writes } = linesOver();
+    const made: string[] = [];
+    const defer = (name: string) =>
+      lines.defer(() => {
+        made.push(name);
+        lines.write(`${name}\n`);
+      });
+    defer('a');
+    setImmediate(() => made.push('what others wait for'));
+    await turns();
+    assert.deepEqual(made, ['what others wait for', 'a']);
+    defer('b');
+    lines.write('c\n');
+    defer('d');
+    await turns();
+    assert.deepEqual(writes, ['a\n', 'b\nc\nd\n']);
+  });
+
+  test('log lines: many that may wait are made before the turn ends', () => {
+    const { lines } = linesOver();
+    let made = 0;
+    for (let index = 0; index < 2_500; index += 1) lines.defer(() => void (made += 1));
+    assert.equal(made, 2_000);
   });
 
   test('log lines: many of them do not wait for the end of the turn', () => {
@@ -63,9 +95,11 @@ describe('log lines', () => {
 
   test('log lines: what waits is written before the process ends', () => {
     const { lines, writes, end } = linesOver();
-    lines.write('a\n');
+    lines.defer(() => lines.write('a\n'));
+    lines.write('b\n');
+    lines.defer(() => lines.write('c\n'));
     end();
-    assert.deepEqual(writes, ['a\n']);
+    assert.deepEqual(writes, ['a\nb\nc\n']);
   });
 
   for (const [how, end] of [

@@ -56,6 +56,29 @@ describe('log', () => {
     assert.deepEqual([last().level, last().event], ['error', 'telemetry.event_failed']);
   });
 
+  test('telemetry: a line waits where the destination lets it, with the time at which it was said; one with an error does not', (t) => {
+    const lines: string[] = [];
+    const deferred: (() => void)[] = [];
+    const destination = {
+      write: (line: string) => void lines.push(line),
+      defer: (line: () => void) => void deferred.push(line),
+    };
+    const telemetry = createTelemetry({ level: 'info', destination });
+    const at = Date.UTC(2026, 11, 1);
+    t.mock.method(Date, 'now', () => at);
+    telemetry.event('info', 'x', { taskId: 't1' });
+    telemetry.event('debug', 'x');
+    assert.deepEqual(lines, []);
+    t.mock.method(Date, 'now', () => at + 5_000);
+    for (const line of deferred) line();
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      [{ level: 'info', time: new Date(at).toISOString(), event: 'x', taskId: 't1' }],
+    );
+    telemetry.event('info', 'y', {}, new Error('now'));
+    assert.equal(JSON.parse(lines.at(-1) ?? '{}').event, 'y');
+  });
+
   test('telemetry: an error does not wait in the destination, other lines may', () => {
     const asked: string[] = [];
     const destination = { write: (line: string) => void asked.push(line), flush: () => void asked.push('flush') };
