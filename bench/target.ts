@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -30,6 +31,10 @@ export interface Running {
 }
 
 const START_MS = 20_000;
+/** How often somebody looks whether it listens. */
+const LOOK_MS = 1;
+/** Options of Node that `npm start` gives, for everybody: the peers are no faster for them and no slower. */
+const ENGINE_OPTIONS = startScript().match(/(?<= )--\S+/g) ?? [];
 
 interface Program {
   readonly script: string;
@@ -44,19 +49,21 @@ export function distPath(path: string): string {
   return fileURLToPath(new URL(`../${path}`, import.meta.url));
 }
 
-async function portOf(child: ChildProcess, portIn: Program['portIn']): Promise<number> {
-  const { stdout } = child;
-  if (!stdout) throw new Error('no standard output');
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
-  try {
-    for await (const line of createInterface({ input: stdout })) {
-      const port = portIn(line);
-      if (port !== undefined) return port;
-    }
-  } finally {
-    clearTimeout(timer);
-    stdout.resume();
+function startScript(): string {
+  const file = readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8');
+  return (JSON.parse(file) as { readonly scripts: { readonly start: string } }).scripts.start;
+}
+
+/** What the server says on its standard output is a file, as with a supervisor: whoever read it would take its share of the cores. */
+async function portOf(child: ChildProcess, output: string, portIn: Program['portIn']): Promise<number> {
+  const latest = performance.now() + START_MS;
+  while (child.exitCode === null && child.signalCode === null && performance.now() < latest) {
+    const lines = (await readFile(output, 'utf8')).split('\n').slice(0, -1);
+    const port = lines.map(portIn).find((found) => found !== undefined);
+    if (port !== undefined) return port;
+    await after(LOOK_MS);
   }
+  child.kill('SIGKILL');
   throw new Error('the server ended before it listened');
 }
 
@@ -65,12 +72,19 @@ function target(name: string, program: Program): Target {
     name,
     start: async (given) => {
       const folder = given ?? (await makeTempDir());
+      const output = `${folder}/standard-output.log`;
+      const descriptor = openSync(output, 'w');
       const startedAt = Date.now();
-      const child = spawn(process.execPath, [distPath(program.script), ...(program.args?.(folder) ?? [])], {
-        cwd: folder,
-        env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [...ENGINE_OPTIONS, distPath(program.script), ...(program.args?.(folder) ?? [])],
+        {
+          cwd: folder,
+          env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
+          stdio: ['ignore', descriptor, 'inherit'],
+        },
+      );
+      closeSync(descriptor);
       // A bench that fails leaves no server behind.
       const dispose = (): void => void child.kill('SIGKILL');
       process.once('exit', dispose);
@@ -81,7 +95,7 @@ function target(name: string, program: Program): Target {
         await ended;
         if (given === undefined) await rm(folder, { recursive: true, force: true });
       };
-      const port = await portOf(child, program.portIn);
+      const port = await portOf(child, output, program.portIn);
       const readyAt = Date.now();
       return {
         ...{ host: '127.0.0.1', port, pid: child.pid ?? 0, isService: program.isService },
