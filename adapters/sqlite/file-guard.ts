@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { StoreFault } from '../../core/errors.ts';
 
 /*
@@ -35,9 +35,11 @@ export interface FileGuard {
 
 /** For files that a connection has open, in WAL mode; `limit` is its `journal_size_limit` in bytes. */
 export function guardFiles(path: string, limit: number): FileGuard {
-  const names = [path, `${path}-wal`, `${path}-shm`];
+  // SQLite follows a link, and has its other files beside what it leads to.
+  const file = realpathSync(path);
+  const names = [path, `${file}-wal`, `${file}-shm`];
   const opened = names.map((name) => identity(statSync(name)));
-  const log = openSync(`${path}-wal`, 'r');
+  const log = openSync(`${file}-wal`, 'r');
   const buffer = Buffer.alloc(HEADER_BYTES);
   /** The log with these salts has at least so many bytes. */
   let size = 0;

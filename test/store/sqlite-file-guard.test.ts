@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs, { renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, {
+  mkdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -64,7 +73,7 @@ function connect(t: TestContext, path: string): BetterSqlite3.Database {
 }
 
 /** A database that is written with its files guarded, and what another program does to it. */
-function stage(t: TestContext) {
+function stage(t: TestContext, { linked = false } = {}) {
   const path = join(tempDir(t), 'store.db');
   const db = connect(t, path);
   db.pragma(`journal_size_limit = ${LIMIT}`);
@@ -72,13 +81,16 @@ function stage(t: TestContext) {
   const insert = (into: BetterSqlite3.Database, count = 1) => {
     for (let n = 0; n < count; n += 1) into.prepare('insert into row values (?)').run(ROW);
   };
-  const guard = guardFiles(path, LIMIT);
-  t.after(guard.close);
   const other = connect(t, path);
   other.pragma('journal_size_limit = 0');
   other.pragma('cache_size = 1');
+  const link = linked ? join(tempDir(t), 'link.db') : undefined;
+  if (link !== undefined) symlinkSync(path, link);
+  const guard = guardFiles(link ?? path, LIMIT);
+  t.after(guard.close);
   return {
     path,
+    link,
     log: `${path}-wal`,
     guard,
     other,
@@ -188,17 +200,39 @@ test('files: a log that is emptied is found with the next commit, one that is ov
   assert.equal(another.guard.after(), 'damaged');
 });
 
-test('files: each one that is moved away is missed, before a commit and after it', (t) => {
-  for (const end of ['', '-wal', '-shm']) {
-    const on = stage(t);
-    assert.deepEqual(on.commit(2), []);
-    renameSync(on.path + end, `${on.path}.away`);
-    assert.equal(on.guard.before(), 'moved');
-    on.write();
-    assert.equal(on.guard.after(), 'moved');
-    renameSync(`${on.path}.away`, on.path + end);
-    assert.deepEqual(on.commit(2), []);
-  }
+for (const linked of [false, true]) {
+  test(`files: each one that is moved away${linked ? ' from behind a link' : ''} is missed, before a commit and after it`, (t) => {
+    for (const end of ['', '-wal', '-shm']) {
+      const on = stage(t, { linked });
+      assert.deepEqual(on.commit(2), []);
+      renameSync(on.path + end, `${on.path}.away`);
+      assert.equal(on.guard.before(), 'moved');
+      on.write();
+      assert.equal(on.guard.after(), 'moved');
+      renameSync(`${on.path}.away`, on.path + end);
+      assert.deepEqual(on.commit(2), []);
+    }
+  });
+}
+
+test('files: a folder that is moved away is missed, and so is a link that leads elsewhere', (t) => {
+  const on = stage(t);
+  assert.deepEqual(on.commit(2), []);
+  renameSync(dirname(on.path), `${dirname(on.path)}-away`);
+  assert.equal(on.guard.before(), 'moved');
+  mkdirSync(dirname(on.path));
+  assert.equal(on.guard.before(), 'moved');
+  rmdirSync(dirname(on.path));
+  renameSync(`${dirname(on.path)}-away`, dirname(on.path));
+  assert.deepEqual(on.commit(2), []);
+
+  const linked = stage(t, { linked: true });
+  assert.deepEqual(linked.commit(2), []);
+  assert(linked.link);
+  rmSync(linked.link);
+  assert.equal(linked.guard.before(), 'moved');
+  symlinkSync(on.path, linked.link);
+  assert.equal(linked.guard.before(), 'moved');
 });
 
 test('SqliteStore: another process empties the log again and again: every write is answered', async (t) => {
