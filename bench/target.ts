@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeTempDir } from './temp-dir.ts';
@@ -30,19 +32,19 @@ export interface Running {
   kill(): Promise<void>;
 }
 
+const HOST = '127.0.0.1';
 const START_MS = 20_000;
 /** How often somebody looks whether it listens. */
 const LOOK_MS = 1;
 /** Options of Node that `npm start` gives, for everybody: the peers are no faster for them and no slower. */
 const ENGINE_OPTIONS = startScript().match(/(?<= )--\S+/g) ?? [];
 
+/** Listens on HOST and PORT of its environment. */
 interface Program {
   readonly script: string;
   readonly args?: (folder: string) => readonly string[];
   readonly env?: (folder: string) => Readonly<Record<string, string>>;
   readonly isService: boolean;
-  /** Reads the port out of one line of its standard output. */
-  readonly portIn: (line: string) => number | undefined;
 }
 
 export function distPath(path: string): string {
@@ -54,13 +56,31 @@ function startScript(): string {
   return (JSON.parse(file) as { readonly scripts: { readonly start: string } }).scripts.start;
 }
 
-/** What the server says on its standard output is a file, as with a supervisor: whoever read it would take its share of the cores. */
-async function portOf(child: ChildProcess, output: string, portIn: Program['portIn']): Promise<number> {
+/** One that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, HOST);
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+async function listening(child: ChildProcess, port: number): Promise<void> {
   const latest = performance.now() + START_MS;
   while (child.exitCode === null && child.signalCode === null && performance.now() < latest) {
-    const lines = (await readFile(output, 'utf8')).split('\n').slice(0, -1);
-    const port = lines.map(portIn).find((found) => found !== undefined);
-    if (port !== undefined) return port;
+    if (await isListening(port)) return;
     await after(LOOK_MS);
   }
   child.kill('SIGKILL');
@@ -72,19 +92,18 @@ function target(name: string, program: Program): Target {
     name,
     start: async (given) => {
       const folder = given ?? (await makeTempDir());
-      const output = `${folder}/standard-output.log`;
-      const descriptor = openSync(output, 'w');
+      const port = await freePort();
       const startedAt = Date.now();
       const child = spawn(
         process.execPath,
         [...ENGINE_OPTIONS, distPath(program.script), ...(program.args?.(folder) ?? [])],
         {
           cwd: folder,
-          env: { PATH: process.env.PATH ?? '', ...program.env?.(folder) },
-          stdio: ['ignore', descriptor, 'inherit'],
+          env: { PATH: process.env.PATH ?? '', HOST, PORT: String(port), ...program.env?.(folder) },
+          // Lines are made and written, and whoever read them would take its share of the cores or of the disk.
+          stdio: ['ignore', 'ignore', 'inherit'],
         },
       );
-      closeSync(descriptor);
       // A bench that fails leaves no server behind.
       const dispose = (): void => void child.kill('SIGKILL');
       process.once('exit', dispose);
@@ -95,10 +114,10 @@ function target(name: string, program: Program): Target {
         await ended;
         if (given === undefined) await rm(folder, { recursive: true, force: true });
       };
-      const port = await portOf(child, output, program.portIn);
+      await listening(child, port);
       const readyAt = Date.now();
       return {
-        ...{ host: '127.0.0.1', port, pid: child.pid ?? 0, isService: program.isService },
+        ...{ host: HOST, port, pid: child.pid ?? 0, isService: program.isService },
         ...{ folder, readyAt, startMs: readyAt - startedAt },
         stop: () => end('SIGTERM'),
         kill: () => end('SIGKILL'),
@@ -107,17 +126,9 @@ function target(name: string, program: Program): Target {
   };
 }
 
-const peerPort = (line: string): number | undefined => (JSON.parse(line) as { readonly port?: number }).port;
-
-function servicePort(line: string): number | undefined {
-  const { event, url } = JSON.parse(line) as { readonly event?: string; readonly url?: string };
-  return event === 'service.ready' && url ? Number(new URL(url).port) : undefined;
-}
-
 function peer(name: string, script: string, args?: Program['args']): Target {
   return target(name, {
     script: `bench/peers/${script}.js`,
-    portIn: peerPort,
     isService: false,
     ...(args ? { args } : {}),
   });
@@ -139,11 +150,8 @@ export const OPS_TOKEN = 'bench';
 export function service(name: string, env: Readonly<Record<string, string>> = {}): Target {
   return target(name, {
     script: 'src/main.js',
-    portIn: servicePort,
     isService: true,
     env: (folder) => ({
-      HOST: '127.0.0.1',
-      PORT: '0',
       A2A_AUTH: 'anonymous',
       DATABASE_URL: `sqlite:${databaseIn(folder)}`,
       AGENT: agentSource('echo'),

@@ -1,10 +1,7 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
-/** Listens on any free port of loopback and tells whoever started this process which. */
+/** Listens on HOST and PORT of the environment. */
 export function listen(server: Server): void {
-  server.listen(0, '127.0.0.1', () => {
-    console.log(JSON.stringify({ port: (server.address() as AddressInfo).port }));
-  });
+  server.listen(Number(process.env.PORT), process.env.HOST);
   process.on('SIGTERM', () => process.exit(0));
 }
