@@ -79,7 +79,10 @@ describe('log lines', () => {
   test('log lines: many that may wait are made before the turn ends', () => {
     const { lines } = linesOver();
     let made = 0;
-    for (let index = 0; index < 2_500; index += 1) lines.defer(() => void (made += 1));
+    const line = (): void => {
+      made += 1;
+    };
+    for (let index = 0; index < 2_500; index += 1) lines.defer(line);
     assert.equal(made, 2_000);
   });
 
