@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import BetterSqlite3 from 'better-sqlite3';
@@ -52,6 +62,17 @@ test('SqliteStore: what was committed is there after the file was closed and ope
   const { record } = await accept(first, { id: 't1' });
   await first.store.close();
   const second = await openSqliteSubject(t, first.path);
+  assert.deepEqual(await second.store.record(ALICE, 't1'), record);
+});
+
+test('SqliteStore: a database behind a symbolic link is the one that the link leads to', async (t) => {
+  const path = join(tempDir(t), 'store.db');
+  const link = join(tempDir(t), 'link.db');
+  symlinkSync(path, link);
+  const first = await openSqliteSubject(t, link);
+  const { record } = await accept(first, { id: 't1' });
+  await first.store.close();
+  const second = await openSqliteSubject(t, path);
   assert.deepEqual(await second.store.record(ALICE, 't1'), record);
 });
 
