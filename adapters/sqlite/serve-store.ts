@@ -99,7 +99,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     const place = writeOf(port, method);
     const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
     if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);
-    const { decide } = place;
+    const { decide, value } = place;
     const transitions: SentTransition[] = [];
     const moved = (transition: Transition): void => void transitions.push(sentTransition(transition));
     const values =
@@ -107,7 +107,10 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
         ? args
         : args.map((arg, at) => (at === decide ? Object.assign(decideFor((arg as SentRule).rule), { moved }) : arg));
     perform(...values).then(
-      (value) => answer(transitions.length > 0 ? { id, value, transitions } : { id, value }),
+      (answered) => {
+        const sent = value ? value.send(answered) : answered;
+        answer(transitions.length > 0 ? [id, sent, transitions] : [id, sent]);
+      },
       (error: unknown) => answer({ id, error: sentError(error) }),
     );
   }

@@ -5,6 +5,7 @@ import type { SqlitePorts } from './open.ts';
 import type { OpenErrorCode } from './open-error.ts';
 import type { SentError } from './sent-error.ts';
 import type { SentTransition } from './sent-transition.ts';
+import { ACCEPTED, type SentValue, UPDATED } from './sent-value.ts';
 
 /*
  * What the store's thread is told and tells. Both sides gather what one turn of their event loop brings into one message,
@@ -16,13 +17,15 @@ export interface Write {
   readonly decide?: number;
   /** What it is given is JSON: as text it is read at half the price of objects. */
   readonly plain?: true;
+  /** Absent: what it answers is sent as it is. */
+  readonly value?: SentValue;
 }
 
 /** What the thread does: every method that writes, with the place of its decide function, which goes there as its rule. */
 export const WRITES = {
   store: {
-    accept: { decide: 1, plain: true },
-    update: { decide: 1, plain: true },
+    accept: { decide: 1, plain: true, value: ACCEPTED },
+    update: { decide: 1, plain: true, value: UPDATED },
     claim: { decide: 1 },
     renewCredential: { decide: 2 },
     heartbeat: {},
@@ -68,7 +71,7 @@ export interface ToStore {
 }
 
 export type Answer =
-  | { readonly id: number; readonly value: unknown; readonly transitions?: readonly SentTransition[] }
+  | readonly [id: number, value: unknown, transitions?: readonly SentTransition[]]
   | { readonly id: number; readonly error: SentError };
 
 export type Said =

@@ -14,6 +14,7 @@ import { createPorts, type SqlitePorts } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
 import { receivedError, sentError } from './sent-error.ts';
 import { receivedTransition } from './sent-transition.ts';
+import type { SentValue } from './sent-value.ts';
 import {
   type FromStore,
   type MessageEnd,
@@ -61,6 +62,8 @@ interface Pending {
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
   readonly moved: ((transition: Transition) => void) | undefined;
+  readonly value: SentValue | undefined;
+  readonly args: readonly unknown[];
 }
 
 /** What goes to the thread with the next message. */
@@ -192,7 +195,7 @@ export async function connectStore(
   function call(port: WritingPort, method: string, args: readonly unknown[]): Promise<never> {
     if (closing) return Promise.reject(unavailable('closed'));
     if (state.lost || pending.size >= PENDING_MAX) return Promise.reject(health.refused(state.lost ?? 'locked'));
-    const { decide: at, plain: isPlain } = writeOf(port, method) ?? {};
+    const { decide: at, plain: isPlain, value } = writeOf(port, method) ?? {};
     const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;
@@ -200,7 +203,7 @@ export async function connectStore(
     const sent = [...args];
     if (rule && at !== undefined) sent[at] = { rule } satisfies SentRule;
     return new Promise((resolve, reject) => {
-      const id = pending.add({ resolve, reject, moved: decide?.moved });
+      const id = pending.add({ resolve, reject, moved: decide?.moved, value, args });
       (isPlain ? plain : calls).push({ id, port, method, args: sent });
       soon();
       if (plain.length >= SENT_AT_ONCE) send();
@@ -208,14 +211,16 @@ export async function connectStore(
   }
 
   function settle(answer: FromStore['answers'][number]): void {
-    const waiting = pending.take(answer.id);
-    if (!waiting) return;
     if ('error' in answer) {
-      waiting.reject(receivedError(answer.error));
+      pending.take(answer.id)?.reject(receivedError(answer.error));
       return;
     }
-    if (waiting.moved) for (const sent of answer.transitions ?? []) waiting.moved(receivedTransition(sent));
-    waiting.resolve(answer.value as never);
+    const [id, sent, transitions] = answer;
+    const waiting = pending.take(id);
+    if (!waiting) return;
+    const { moved, value, args } = waiting;
+    if (moved && transitions) for (const transition of transitions) moved(receivedTransition(transition));
+    waiting.resolve((value ? value.receive(sent, args) : sent) as never);
   }
 
   function repeat(said: Said): void {
