@@ -7,8 +7,8 @@ import type { Connection } from './database.ts';
 import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
 
 /*
- * Write operations that arrive in one turn of the event loop share one transaction and so one fsync, which is nearly
- * all that a small write costs. What one throws undoes it alone: nearly always it has written nothing by then, else the
+ * Write operations that arrive in one turn of the event loop, or while those of one are written, share one transaction and
+ * so one fsync, which is nearly all that a small write costs. What one throws undoes it alone: nearly always it has written nothing by then, else the
  * whole group is rolled back and run again with a savepoint for each. Savepoints for everybody would have every
  * operation copy aside each page that an earlier one of the group has changed.
  * When the transaction itself is lost, nothing of the group was promised yet, and every promise of it says so.
@@ -17,8 +17,8 @@ import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
  * shown that they are still those that will be found under their names.
  */
 
-/** Of 64 calls half wait for the disk while the event loop has the others: with one group for all, each waits for the other. */
-const GROUP_MAX = 32;
+/** Of 64 calls most wait for the disk while the event loop has the others: with one group for all, each waits for the other. */
+const GROUP_MAX = 40;
 /** Operations that wait. More than this means that the disk has stopped. */
 const QUEUE_MAX = 10_000;
 /** Each attempt blocks for the busy timeout (50 ms), the pauses between them do not: about 4 s in all. */
@@ -68,15 +68,17 @@ interface Hints {
   all: boolean;
 }
 
-interface GroupCommitOptions {
+export interface GroupCommitOptions {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly wakeups: Pick<Wakeups, 'notify' | 'notifyAll'>;
   readonly telemetry?: Telemetry;
+  /** Calls `run` for what has come since a group began that has room. It is within that group's transaction by then. */
+  readonly takeWaiting?: () => void;
 }
 
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { connection, clock, wakeups, telemetry } = options;
+  const { connection, clock, wakeups, telemetry, takeWaiting } = options;
   const { db, health, files } = connection;
   const begin = connection.prepare<[]>('begin immediate');
   const commit = connection.prepare<[]>('commit');
@@ -145,8 +147,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
     }
     busyAttempts = 0;
     locked = false;
-    const group = queue.slice(0, GROUP_MAX);
-    queue = queue.slice(GROUP_MAX);
+    const group = queue.splice(0, GROUP_MAX);
     if (!commitGroup(group)) {
       queue = [...group, ...queue];
       isolated = true;
@@ -177,19 +178,21 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   }
 
   /** False: nothing was written and nobody was told, because one operation has to be undone alone. */
-  function commitGroup(group: readonly Entry[]): boolean {
+  function commitGroup(group: Entry[]): boolean {
     const hints: Hints = { told: new Map(), topics: new Set(), all: false };
     const done: Entry[] = [];
     const failed: { readonly entry: Entry; readonly error: unknown }[] = [];
     try {
-      for (const entry of group) {
-        const outcome = isolated ? executeAlone(entry, hints) : execute(entry, hints);
-        if (outcome === 'spoilt') {
-          abandon();
-          return false;
+      for (let next: readonly Entry[] = group; next.length > 0; next = joining(group)) {
+        for (const entry of next) {
+          const outcome = isolated ? executeAlone(entry, hints) : execute(entry, hints);
+          if (outcome === 'spoilt') {
+            abandon();
+            return false;
+          }
+          if (outcome === undefined) done.push(entry);
+          else failed.push({ entry, error: outcome.thrown });
         }
-        if (outcome === undefined) done.push(entry);
-        else failed.push({ entry, error: outcome.thrown });
       }
       commit.run();
     } catch (error) {
@@ -214,6 +217,16 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
       for (const topic of hints.topics) wakeups.notify(topic);
     }
     return true;
+  }
+
+  /** What has come while the group was written goes with it, for as long as there is room. Empty: nothing. */
+  function joining(group: Entry[]): readonly Entry[] {
+    const room = GROUP_MAX - group.length;
+    if (room <= 0 || isolated || !takeWaiting) return [];
+    takeWaiting();
+    const joined = queue.splice(0, room);
+    group.push(...joined);
+    return joined;
   }
 
   function abandon(): void {

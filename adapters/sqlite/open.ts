@@ -31,6 +31,8 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   readonly wakeups: Pick<Wakeups, 'notify' | 'notifyAll'>;
   readonly telemetry?: Telemetry;
+  /** See GroupCommitOptions: calls `accept` and `update` for those who wait elsewhere, and nothing else. */
+  readonly takeWaiting?: () => void;
 }
 
 export interface SqliteStore {

@@ -1,3 +1,4 @@
+import { MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { ruleOf } from '../../core/decide/rules.ts';
 import type { Clock } from '../../core/ports/clock.ts';
 import type { RuleCall, Transition } from '../../core/ports/decide.ts';
@@ -120,16 +121,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     else health.heard(fault, operations, error && receivedError(error));
   }
 
-  try {
-    opened = await openSqliteStore({ ...options, wakeups, telemetry });
-  } catch (error) {
-    const code = error instanceof SqliteOpenError ? { code: error.code } : {};
-    out.opened = { ...code, error: sentError(error) };
-    send();
-    return;
-  }
-  const sqlite = opened;
-  end.on('message', ({ plain, calls, troubles, close }) => {
+  function performAll(sqlite: SqliteStore, { plain, calls, troubles, close }: ToStore): void {
     for (const trouble of troubles) hear(sqlite, trouble);
     for (const call of JSON.parse(plain) as readonly StoreCall[]) perform(sqlite, call);
     for (const call of calls) perform(sqlite, call);
@@ -142,7 +134,47 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
       telemetry.event('error', 'store.close_failed', {}, error);
       closed();
     });
-  });
+  }
+
+  /** It came while a group was written and may do more than join it, so it waits for the end of that. */
+  let held: ToStore | undefined;
+
+  function takeWaiting(sqlite: SqliteStore): void {
+    while (!held && end instanceof MessagePort) {
+      const message = receiveMessageOnPort(end)?.message as ToStore | undefined;
+      if (!message) return;
+      if (joins(message)) {
+        performAll(sqlite, message);
+        continue;
+      }
+      held = message;
+      setImmediate(() => {
+        held = undefined;
+        performAll(sqlite, message);
+      });
+    }
+  }
+
+  try {
+    opened = await openSqliteStore({
+      ...options,
+      wakeups,
+      telemetry,
+      takeWaiting: () => opened && takeWaiting(opened),
+    });
+  } catch (error) {
+    const code = error instanceof SqliteOpenError ? { code: error.code } : {};
+    out.opened = { ...code, error: sentError(error) };
+    send();
+    return;
+  }
+  const sqlite = opened;
+  end.on('message', (message) => performAll(sqlite, message));
   out.opened = true;
   send();
+}
+
+/** It holds nothing but what waits for a group: other calls read before that, or do what no transaction may be open for. */
+function joins({ calls, troubles, close }: ToStore): boolean {
+  return calls.length === 0 && troubles.length === 0 && !close;
 }

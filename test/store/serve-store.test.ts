@@ -4,10 +4,14 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { MessageChannel } from 'node:worker_threads';
 import { serveStore } from '../../adapters/sqlite/serve-store.ts';
-import type { FromStore, MessageEnd, ToStore } from '../../adapters/sqlite/store-messages.ts';
+import type { FromStore, MessageEnd, StoreCall, ToStore } from '../../adapters/sqlite/store-messages.ts';
+import { rule, ruleOf } from '../../core/decide/rules.ts';
+import type { RuleCall } from '../../core/ports/decide.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { ALICE } from './scenario.ts';
 
 /** A store's thread whose other side is the test. */
 async function serve(t: TestContext, path: string) {
@@ -54,4 +58,60 @@ test('store thread: reads that were refused while the files were away do not kee
     said.some((each) => isDeepStrictEqual(each, counted)),
   );
   assert.equal(late.unreadable, undefined);
+});
+
+const NOTHING: ToStore = { plain: '[]', calls: [], troubles: [], close: false };
+
+function acceptCall(id: number): StoreCall {
+  const { rule: call } = rule('send', {
+    message: { messageId: `m${id}`, role: 'ROLE_USER', parts: [{ text: 'hello' }] },
+    ...{ fingerprint: '', policy: 'parallel', answer: 'task', deadlineMs: 60_000 },
+    ...{ newTaskId: `t${id}`, newContextId: `c${id}` },
+  });
+  return { id, port: 'store', method: 'accept', args: [{ owner: ALICE }, { rule: call }] };
+}
+
+/** Ids of the calls that were answered by each commit, when `late` arrives while the first call is decided. */
+async function commitsWith(t: TestContext, late: ToStore): Promise<readonly (readonly number[])[]> {
+  const { port1, port2 } = new MessageChannel();
+  let sent = false;
+  const decideFor = (call: RuleCall) => {
+    const decide: (...view: never[]) => unknown = ruleOf(call);
+    return (...view: never[]) => {
+      if (!sent) port1.postMessage(late);
+      sent = true;
+      return decide(...view);
+    };
+  };
+  const heard: FromStore[] = [];
+  const done = new Promise<void>((resolve) => {
+    port1.on('message', (message: FromStore) => {
+      heard.push(message);
+      if (heard.flatMap(({ answers }) => answers).length === 2) resolve();
+    });
+  });
+  await serveStore(port2, { path: join(tempDir(t), 'store.db'), clock: systemClock, decideFor });
+  port1.postMessage({ ...NOTHING, plain: JSON.stringify([acceptCall(1)]) });
+  await done;
+  const closed = new Promise<void>((resolve) => {
+    port1.on('message', (message: FromStore) => void (message.closed && resolve()));
+  });
+  port1.postMessage({ ...NOTHING, close: true });
+  await closed;
+  port1.close();
+  const commits: number[][] = [];
+  for (const { said, answers } of heard) {
+    if (said.some((each) => 'count' in each && each.count === 'a2a_store_commits_total')) commits.push([]);
+    for (const answer of answers) commits.at(-1)?.push('error' in answer ? Number.NaN : answer[0]);
+  }
+  return commits;
+}
+
+test('store thread: messages that come while a group is written are accepted by the same commit', async (t) => {
+  assert.deepEqual(await commitsWith(t, { ...NOTHING, plain: JSON.stringify([acceptCall(2)]) }), [[1, 2]]);
+});
+
+test('store thread: what comes with other calls waits for the group that is written', async (t) => {
+  const ping: StoreCall = { id: 2, port: 'store', method: 'ping', args: [] };
+  assert.deepEqual(await commitsWith(t, { ...NOTHING, calls: [ping] }), [[1], [2]]);
 });

@@ -29,13 +29,69 @@ async function until(condition: () => boolean, move: () => void): Promise<void> 
   assert.fail('the condition never came true');
 }
 
-test('group commit: operations that arrive together share commits of at most 32', async (t) => {
+test('group commit: operations that arrive together share commits of at most 40', async (t) => {
   const subject = await openSqliteSubject(t);
   const before = subject.sqlite.stats().commits;
-  await Promise.all(Array.from({ length: 32 }, (_, n) => accept(subject, { id: `a${n}` })));
+  await Promise.all(Array.from({ length: 40 }, (_, n) => accept(subject, { id: `a${n}` })));
   assert.equal(subject.sqlite.stats().commits - before, 1);
-  await Promise.all(Array.from({ length: 33 }, (_, n) => accept(subject, { id: `b${n}` })));
+  await Promise.all(Array.from({ length: 41 }, (_, n) => accept(subject, { id: `b${n}` })));
   assert.equal(subject.sqlite.stats().commits - before, 3);
+});
+
+/** Writes for which `takeWaiting` brings what a test has put there, a `batch` at a time. */
+function openWrites(t: TestContext, batch: number) {
+  const clock = createManualClock();
+  const connection = openConnection(join(tempDir(t), 'store.db'), {
+    now: clock.now(),
+    health: createHealth({ clock }),
+  });
+  const late: (() => void)[] = [];
+  const takeWaiting = (): void => {
+    for (const run of late.splice(0, batch)) run();
+  };
+  const writes = createGroupCommit({ connection, clock, wakeups: createRecordingWakeups(), takeWaiting });
+  t.after(() => {
+    writes.close();
+    connection.close();
+  });
+  const insert = connection.prepare<[]>(
+    'insert into probe (id, at) values (1, 0) on conflict (id) do update set at = at + 1',
+  );
+  return { connection, writes, late, write: () => void insert.run() };
+}
+
+test('group commit: what comes while a group is written goes with it, for as long as there is room', async (t) => {
+  const { connection, writes, late, write } = openWrites(t, 25);
+  const joined: Promise<void>[] = [];
+  for (let n = 0; n < 50; n += 1) late.push(() => void joined.push(writes.run(write)));
+  await Promise.all([writes.run(write), writes.run(write), writes.run(write)]);
+  assert.equal(connection.counters.commits, 1);
+  assert.equal(joined.length, 50);
+  await Promise.all(joined.slice(0, 37));
+  assert.equal(connection.counters.commits, 1);
+  await Promise.all(joined);
+  assert.equal(connection.counters.commits, 2);
+});
+
+test('group commit: what joined a group and has to be undone is undone alone, and nobody joins while that is done', async (t) => {
+  const { connection, writes, late, write } = openWrites(t, 1);
+  const refusal = new Error('refused after it wrote');
+  const outcomes: Promise<PromiseSettledResult<void>[]>[] = [];
+  const refused = (): void => {
+    write();
+    throw refusal;
+  };
+  late.push(
+    () => void outcomes.push(Promise.allSettled([writes.run(refused)])),
+    () => void outcomes.push(Promise.allSettled([writes.run(write)])),
+  );
+  await writes.run(write);
+  assert.equal(late.length, 1);
+  await writes.run(write);
+  const [first, second] = (await Promise.all(outcomes)).flat();
+  assert.deepEqual(first, { status: 'rejected', reason: refusal });
+  assert.equal(second?.status, 'fulfilled');
+  assert.deepEqual(connection.db.prepare('select at from probe').get(), { at: 2 });
 });
 
 test('group commit: a group tells once that there is work, however many of its operations say so', async (t) => {
