@@ -264,7 +264,8 @@ export function createChanges({ connection, tasks, kept, artifacts, executions }
       tx.notify(`task:${record.id}`, told);
     }
     if (ended || (change.status && isInterrupted(record.status.state))) tx.notify(`stop:${record.id}`);
-    if (change.messages?.length || ended) tx.notify(`turn:${record.id}`);
+    // Nobody can wait there for the message that a turn has just begun with.
+    if ((change.messages?.length && !lease) || ended) tx.notify(`turn:${record.id}`);
     // A closed turn lets the next one of its task be claimed.
     if (writes.length > 0 && !ended && !lease) tx.notify('work');
   }

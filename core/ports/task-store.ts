@@ -18,7 +18,7 @@ import type { Credential, CredentialSubject } from './vault.ts';
  *
  * After a commit the store notifies Wakeups: `task:<id>` when events were written, `stop:<id>` when a task became
  * terminal or interrupted, `work` when an execution may be claimed now (opened without a lease, requeued, or behind one that
- * was closed), `turn:<id>` when a message was added to a task or a task became terminal.
+ * was closed), `turn:<id>` when a message was added to a task, whose turn did not begin with it, or a task became terminal.
  *
  * Glossary: a *turn* is one message being answered; its id within the task is the message's ordinal (1, 2, 3 …).
  * An *execution* is the outbox row of a turn. Its outcomes: `open` waits or runs; `done` was answered; `dead` failed
