@@ -32,10 +32,10 @@ const HELD = `coalesce((select ${HELD_MS} from tenant_pause where tenant = ?), 0
 const INSERT_EXECUTION = `insert into execution
   (task, ordinal, agent, attempt, outcome, claimable_at, lost, opened_at, trace, lane)
   values (?, ?, ?, 0, 'open', ? + ${HELD}, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
-/** The lane counts it as running at once: nobody has seen it wait. */
+/** The lane counts it as running at once: nobody has seen it wait. The row is its first attempt's, too. */
 const INSERT_LEASED = `insert into execution
-  (task, ordinal, agent, attempt, outcome, lease_owner, claimable_at, lost, opened_at, trace, lane)
-  values (?, ?, ?, 1, 'open', ?, ?, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
+  (task, ordinal, agent, attempt, outcome, lease_owner, begun_by, claimable_at, lost, opened_at, trace, lane)
+  values (?, ?, ?, 1, 'open', ?, ?, ?, 0, ?, ?, (select pk from lane where tenant = ? and agent = ?))`;
 /*
  * `or fail`, here and for the lease: what fires triggers is otherwise prepared to be undone alone, and copies aside each
  * page that it changes, a tenth of what it costs. Only the triggers come after the first write, and what they count can be
@@ -150,7 +150,7 @@ export function createExecutions(connection: Connection): Executions {
   > = connection.prepare(INSERT_EXECUTION, 'followed');
   const insertLeased: Query<
     [
-      ...[task: number, ordinal: number, agent: string, worker: string, until: number],
+      ...[task: number, ordinal: number, agent: string, worker: string, begunBy: string, until: number],
       ...[openedAt: number, trace: string | null, tenant: string, laneAgent: string],
     ],
     unknown
@@ -197,8 +197,7 @@ export function createExecutions(connection: Connection): Executions {
     },
     openLeased({ pk, owner: { tenant, agent } }, { open: ordinal, trace }, { worker, until }, now) {
       longestLeaseMs = Math.max(longestLeaseMs, until - now);
-      insertLeased.run(pk, ordinal, agent, worker, until, now, trace ?? null, tenant, agent);
-      insertAttempt.run(pk, ordinal, 1, now, worker);
+      insertLeased.run(pk, ordinal, agent, worker, worker, until, now, trace ?? null, tenant, agent);
     },
     takenBytes: (task, by) => sumTaken.get(task, by)?.bytes ?? 0,
     get longestLeaseMs() {

@@ -48,7 +48,7 @@ const SELECT_EXECUTIONS = `select ordinal, agent, attempt, outcome, claimable_at
     error, retried_as
   from execution where task = ? order by ordinal`;
 const SELECT_STEPS = 'select ordinal, key, attempt, finished_at, result from step where task = ? order by ordinal, key';
-const SELECT_ATTEMPTS = `select ordinal, attempt, claimed_at as claimedAt, worker from turn_attempt
+const SELECT_ATTEMPTS = `select ordinal, attempt, claimed_at as claimedAt, worker from attempt
   where task = ? order by ordinal, attempt`;
 const SELECT_PUSH_CONFIGS = 'select id, url, secrets from push_config where task = ? order by id';
 const SELECT_APPLIED = 'select version, breaking from migration';

@@ -1,3 +1,4 @@
+import { BEGUN_DOWN, BEGUN_UP } from './migration-begun.ts';
 import { DUE_DOWN, DUE_UP } from './migration-due.ts';
 import { ENDED_DOWN, ENDED_UP } from './migration-ended.ts';
 import { LANES_DOWN, LANES_UP } from './migration-lanes.ts';
@@ -294,4 +295,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'ended', breaking: false, up: ENDED_UP, down: ENDED_DOWN },
   { version: 7, name: 'due', breaking: false, up: DUE_UP, down: DUE_DOWN },
   { version: 8, name: 'terminal', breaking: false, up: TERMINAL_UP, down: TERMINAL_DOWN },
+  { version: 9, name: 'begun', breaking: false, up: BEGUN_UP, down: BEGUN_DOWN },
 ];

@@ -22,7 +22,7 @@ import { parseMessage, RECORD_COLUMNS, RECORD_JOINS, type RecordRow, toRecord } 
  */
 
 const TURN_COLUMNS = `e.ordinal, e.attempt, e.outcome, e.claimable_at, e.lease_owner, e.taken_by, e.opened_at, e.error,
-  e.trace, e.ended_at, e.retried_as, a.worker`;
+  e.trace, e.ended_at, e.retried_as, coalesce(a.worker, case e.attempt when 1 then e.begun_by end) as worker`;
 const LAST_ATTEMPT = `left join turn_attempt a
   on a.task = e.task and a.ordinal = e.ordinal and a.attempt = e.attempt`;
 const EXECUTIONS = `select ${TURN_COLUMNS}, t.id, t.state, o.tenant, o.principal, o.agent, x.id as context_id
@@ -50,7 +50,7 @@ const COUNT_OF_PRINCIPAL = `select count(*) as tasks from owner o join task t on
   where o.tenant = ? and o.principal = ?`;
 const SELECT_TURNS = `select ${TURN_COLUMNS} from execution e ${LAST_ATTEMPT}
   where e.task = ? order by e.ordinal`;
-const SELECT_ATTEMPTS = `select ordinal, attempt, claimed_at, worker from turn_attempt
+const SELECT_ATTEMPTS = `select ordinal, attempt, claimed_at, worker from attempt
   where task = ? order by ordinal, attempt`;
 const SELECT_MESSAGES = 'select ordinal, json from message where task = ? order by ordinal';
 const SELECT_STEPS = `select ordinal, key, attempt, started_at, finished_at, length(result) as result_chars from step

@@ -1,57 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Begun } from '../../core/ports/slots.ts';
-import type { AcceptDecision, Accepted, AcceptRequest } from '../../core/ports/task-store.ts';
+import type { Accepted } from '../../core/ports/task-store.ts';
 import {
-  type AcceptOptions,
   ALICE,
   accept,
   BOB,
+  begin,
   claim,
   claimOne,
   create,
+  decideBegun,
   end,
   finish,
   followUp,
+  LEASE,
   LEASE_MS,
+  leased,
   message,
   peekAccept,
   rejectsWith,
   requestFor,
   sequences,
-  status,
   write,
 } from './scenario.ts';
 import type { Subject, SubjectFactory } from './subject.ts';
 
-const LEASE = { worker: 'worker-1', leaseMs: LEASE_MS };
 const CAROL = { actor: 'carol' };
-
-function leased(options: AcceptOptions): AcceptRequest {
-  return { ...requestFor(options), lease: LEASE };
-}
-
-/** As the rules do: the turn of a new task begins where the store says that it may. */
-function decideBegun(options: AcceptOptions, trace?: string) {
-  return (view: Parameters<Parameters<Subject['store']['accept']>[1]>[0]): AcceptDecision => {
-    if (view.repeat) return { kind: 'repeat' };
-    const decision = create(view, options);
-    assert(decision.kind === 'create');
-    const { id, contextId } = decision.task;
-    const next = status('TASK_STATE_WORKING', view.now);
-    return {
-      ...decision,
-      change: { ...decision.change, executions: [trace === undefined ? { open: 1 } : { open: 1, trace }] },
-      ...(view.free
-        ? { begin: { status: next, events: [{ statusUpdate: { taskId: id, contextId, status: next } }] } }
-        : {}),
-    };
-  };
-}
-
-function begin({ store }: Subject, options: AcceptOptions): Promise<Accepted> {
-  return store.accept(leased(options), decideBegun(options));
-}
 
 async function begunOf(accepted: Promise<Accepted>): Promise<Begun> {
   const { begun } = await accepted;

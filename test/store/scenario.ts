@@ -23,6 +23,7 @@ import type { Subject } from './subject.ts';
 export const ALICE: Owner = { tenant: 'rovo:site-one', principal: '557058:alice', agent: 'agent' };
 export const BOB: Owner = { ...ALICE, principal: '557058:bob' };
 export const LEASE_MS = 30_000;
+export const LEASE = { worker: 'worker-1', leaseMs: LEASE_MS };
 
 export function status(state: TaskState, at: number, text?: string): TaskStatus {
   return {
@@ -82,6 +83,32 @@ export function requestFor(options: AcceptOptions): AcceptRequest {
 /** Creates a task, or repeats what the key stands for. */
 export function accept({ store }: Subject, options: AcceptOptions): Promise<Accepted> {
   return store.accept(requestFor(options), (view) => (view.repeat ? { kind: 'repeat' } : create(view, options)));
+}
+
+export function leased(options: AcceptOptions): AcceptRequest {
+  return { ...requestFor(options), lease: LEASE };
+}
+
+/** As the rules do: the turn of a new task begins where the store says that it may. */
+export function decideBegun(options: AcceptOptions, trace?: string) {
+  return (view: Parameters<Parameters<Subject['store']['accept']>[1]>[0]): AcceptDecision => {
+    if (view.repeat) return { kind: 'repeat' };
+    const decision = create(view, options);
+    assert(decision.kind === 'create');
+    const { id, contextId } = decision.task;
+    const next = status('TASK_STATE_WORKING', view.now);
+    return {
+      ...decision,
+      change: { ...decision.change, executions: [trace === undefined ? { open: 1 } : { open: 1, trace }] },
+      ...(view.free
+        ? { begin: { status: next, events: [{ statusUpdate: { taskId: id, contextId, status: next } }] } }
+        : {}),
+    };
+  };
+}
+
+export function begin({ store }: Subject, options: AcceptOptions): Promise<Accepted> {
+  return store.accept(leased(options), decideBegun(options));
 }
 
 /** What decide gets to see; nothing is written. */

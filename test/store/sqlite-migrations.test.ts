@@ -6,7 +6,7 @@ import { migrate } from '../../adapters/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../adapters/sqlite/migrations.ts';
 import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { ALICE, accept, claim, claimOne, write } from './scenario.ts';
+import { ALICE, accept, begin, claim, claimOne, write } from './scenario.ts';
 import { openSqliteSubject } from './sqlite-subject.ts';
 
 function open(t: TestContext, path: string): BetterSqlite3.Database {
@@ -132,6 +132,24 @@ test('migrate: forward to the lanes, what waits and runs is counted and goes on 
     (await claim(again, 'worker-2', 2)).map(({ fence }) => fence.taskId),
     ['b1', 't2'],
   );
+});
+
+test('migrate: back before the first attempt was in the row of its turn, and forward again, nobody forgets who made it', async (t) => {
+  const subject = await openSqliteSubject(t);
+  await begin(subject, { id: 't1' });
+  const attempts = (of: typeof subject) => of.operator.taskFile('t1').then((file) => file?.attempts);
+  const made = [{ ordinal: 1, attempt: 1, worker: 'worker-1', claimedAt: subject.now() }];
+  assert.deepEqual(await attempts(subject), made);
+  await subject.store.close();
+  const db = open(t, subject.path);
+  assert.equal(migrate(db, { target: 8, now: 0 }), 8);
+  assert.deepEqual(db.prepare('select ordinal, attempt, worker from turn_attempt').all(), [
+    { ordinal: 1, attempt: 1, worker: 'worker-1' },
+  ]);
+  const again = await openSqliteSubject(t, subject.path);
+  assert.deepEqual(await attempts(again), made);
+  const [turn] = (await again.operator.taskFile('t1'))?.turns ?? [];
+  assert.equal(turn?.worker, 'worker-1');
 });
 
 /** What it does to executions, in its words. */

@@ -41,8 +41,8 @@ test('statements: none but the named ones scans a table', async (t) => {
   const scanning = explained.filter((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null);
     const plan = db.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...values);
-    // What a subquery has put in order is no table.
-    return plan.some(({ detail }) => /^SCAN (?!\(subquery|ordered$)/.test(detail));
+    // What a subquery has put in order is no table, nor is the view of attempts, which looks for a task in both of its own.
+    return plan.some(({ detail }) => /^SCAN (?!\(subquery|ordered$|attempt$)/.test(detail));
   });
   const unexpected = scanning.filter((sql) => !MAY_SCAN.some((allowed) => allowed.test(sql)));
   assert.deepEqual(unexpected, []);

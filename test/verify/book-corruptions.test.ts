@@ -8,7 +8,7 @@ const AUDIT_ROW = 'insert into audit (at, actor, act, tenant, principal, task, o
 const CORRUPTIONS: readonly Corruption[] = [
   {
     name: 'an attempt is missing in the middle',
-    sql: 'delete from turn_attempt where task = :task and attempt = 1',
+    sql: 'update execution set begun_by = null where task = :task',
     story: 'lost',
     rules: ['attempt'],
     says: /attempt 2 of turn 1 comes after attempt 0/,
@@ -37,6 +37,12 @@ const CORRUPTIONS: readonly Corruption[] = [
   {
     name: 'an attempt that nobody made',
     sql: "update turn_attempt set worker = '', claimed_at = 0 where task = :task",
+    story: 'lost',
+    rules: ['attempt'],
+  },
+  {
+    name: 'a turn that began with nobody',
+    sql: "update execution set begun_by = '' where task = :task",
     story: 'rejected',
     rules: ['attempt'],
   },
