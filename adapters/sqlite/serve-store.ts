@@ -96,7 +96,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     soon();
   }
 
-  function perform({ store, tenants, pushConfigs }: SqliteStore, { id, port, method, args }: StoreCall): void {
+  function perform({ store, tenants, pushConfigs }: SqliteStore, [id, port, method, args]: StoreCall): void {
     const place = writeOf(port, method);
     const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
     if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);

@@ -47,12 +47,7 @@ export function writeOf(port: WritingPort, method: string): Write | undefined {
   return (WRITES[port] as Readonly<Record<string, Write>>)[method];
 }
 
-export interface StoreCall {
-  readonly id: number;
-  readonly port: WritingPort;
-  readonly method: string;
-  readonly args: readonly unknown[];
-}
+export type StoreCall = readonly [id: number, port: WritingPort, method: string, args: readonly unknown[]];
 
 /** A read of the other side went wrong, or was refused because of what is known already. */
 export interface ReadTrouble {

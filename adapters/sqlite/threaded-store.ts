@@ -152,8 +152,8 @@ export async function connectStore(
       try {
         post({ ...empty, ...message });
       } catch (error) {
-        const { port, method } = call;
-        pending.take(call.id)?.reject(broken(`${port}.${method} was given what cannot be sent`, error));
+        const [id, port, method] = call;
+        pending.take(id)?.reject(broken(`${port}.${method} was given what cannot be sent`, error));
       }
     };
     for (const call of plain) attempt(call, { plain: [call] });
@@ -204,7 +204,7 @@ export async function connectStore(
     if (rule && at !== undefined) sent[at] = { rule } satisfies SentRule;
     return new Promise((resolve, reject) => {
       const id = pending.add({ resolve, reject, moved: decide?.moved, value, args });
-      (isPlain ? plain : calls).push({ id, port, method, args: sent });
+      (isPlain ? plain : calls).push([id, port, method, sent]);
       soon();
       if (plain.length >= SENT_AT_ONCE) send();
     });

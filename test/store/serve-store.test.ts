@@ -36,7 +36,7 @@ async function serve(t: TestContext, path: string) {
   }
   const ping = (): Promise<FromStore> => {
     lastId += 1;
-    const calls = [{ id: lastId, port: 'store', method: 'ping', args: [] }] as const;
+    const calls = [[lastId, 'store', 'ping', []]] as const;
     return after({ calls }, ({ answers }) => answers.length > 0);
   };
   return { after, ping };
@@ -68,7 +68,7 @@ function acceptCall(id: number): StoreCall {
     ...{ fingerprint: '', policy: 'parallel', answer: 'task', deadlineMs: 60_000 },
     ...{ newTaskId: `t${id}`, newContextId: `c${id}` },
   });
-  return { id, port: 'store', method: 'accept', args: [{ owner: ALICE }, { rule: call }] };
+  return [id, 'store', 'accept', [{ owner: ALICE }, { rule: call }]];
 }
 
 /** Ids of the calls that were answered by each commit, when `late` arrives while the first call is decided. */
@@ -112,6 +112,6 @@ test('store thread: messages that come while a group is written are accepted by 
 });
 
 test('store thread: what comes with other calls waits for the group that is written', async (t) => {
-  const ping: StoreCall = { id: 2, port: 'store', method: 'ping', args: [] };
+  const ping: StoreCall = [2, 'store', 'ping', []];
   assert.deepEqual(await commitsWith(t, { ...NOTHING, calls: [ping] }), [[1], [2]]);
 });

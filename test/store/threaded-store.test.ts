@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
-import type { FromStore, MessageEnd, ToStore } from '../../adapters/sqlite/store-messages.ts';
+import type { FromStore, MessageEnd, SentRule, StoreCall, ToStore } from '../../adapters/sqlite/store-messages.ts';
 import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-store.ts';
 import { rule } from '../../core/decide/rules.ts';
 import type { SendCommand } from '../../core/decide/send.ts';
@@ -157,9 +157,8 @@ test('thread: what one message cannot hold goes in several', async (t) => {
   t.after(() => other.close());
   const sent: string[][] = [];
   const { store } = await connectToNobody(path, ({ plain }) => {
-    const ids = (JSON.parse(plain) as { args: [unknown, { rule: { data: SendCommand } }] }[]).map(
-      ({ args: [, { rule }] }) => rule.data.newTaskId,
-    );
+    const calls = JSON.parse(plain) as readonly StoreCall[];
+    const ids = calls.map(([, , , [, decide]]) => ((decide as SentRule).rule.data as SendCommand).newTaskId);
     if (ids.length > 1) throw new RangeError('Invalid string length');
     if (ids.length > 0) sent.push(ids);
   });
