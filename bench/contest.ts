@@ -2,12 +2,13 @@ import { atLeast, remark } from './bars.ts';
 import { type Generator, startGenerator } from './load/processes.ts';
 import { type Contender, type Measured, measure } from './measure.ts';
 import type { Bodies } from './operations.ts';
+import { orderOf } from './order.ts';
 import type { Print, Scenario } from './scenario.ts';
 import { median, spread } from './statistics.ts';
 
 /*
  * Requests per second of one operation, ours and its peers in the same run: every contender is started fresh, they take
- * turns, each round gives one figure, and ratios are of medians. Processor time a request is beside it, because it says
+ * turns in another order each round, each round gives one figure, and ratios are of medians. Processor time a request is beside it, because it says
  * the same on a machine whose other tenants are busy.
  */
 
@@ -111,7 +112,8 @@ async function roundsOf(
   const contenders = [...peers, ours];
   const results = contenders.map((): Measured[] => []);
   for (let round = 0; round < plan.rounds; round += 1) {
-    for (const [index, contender] of contenders.entries()) {
+    for (const index of orderOf(contenders.length, round)) {
+      const contender = contenders[index] ?? ours;
       const seconds = Math.min(plan.seconds, secondsMax);
       const measured = await measure(generator, contender, { bodies, connections: plan.connections, seconds });
       results[index]?.push(measured);
