@@ -6,6 +6,7 @@ import { type Telemetry, withoutSpan } from '../../core/ports/telemetry.ts';
 import type { Written } from '../../core/ports/wakeups.ts';
 import { openSqliteStore, type SqliteStore } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
+import type { SentRule } from './sent-args.ts';
 import { receivedError, sentError } from './sent-error.ts';
 import { type SentTransition, sentTransition } from './sent-transition.ts';
 import {
@@ -13,7 +14,6 @@ import {
   type FromStore,
   type MessageEnd,
   type ReadTrouble,
-  type SentRule,
   type StoreCall,
   type ToStore,
   writeOf,
@@ -96,11 +96,12 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     soon();
   }
 
-  function perform({ store, tenants, pushConfigs }: SqliteStore, [id, port, method, args]: StoreCall): void {
+  function perform({ store, tenants, pushConfigs }: SqliteStore, [id, port, method, sent]: StoreCall): void {
     const place = writeOf(port, method);
     const perform = ({ store, tenants, pushConfigs }[port] as unknown as Record<string, Method>)[method];
     if (!place || !perform) throw new TypeError(`the store's thread has no ${port}.${method}`);
     const { decide, value } = place;
+    const args = place.args ? place.args.receive(sent) : sent;
     const transitions: SentTransition[] = [];
     const moved = (transition: Transition): void => void transitions.push(sentTransition(transition));
     const values =
@@ -109,8 +110,8 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
         : args.map((arg, at) => (at === decide ? Object.assign(decideFor((arg as SentRule).rule), { moved }) : arg));
     perform(...values).then(
       (answered) => {
-        const sent = value ? value.send(answered) : answered;
-        answer(transitions.length > 0 ? [id, sent, transitions] : [id, sent]);
+        const told = value ? value.send(answered) : answered;
+        answer(transitions.length > 0 ? [id, told, transitions] : [id, told]);
       },
       (error: unknown) => answer({ id, error: sentError(error) }),
     );

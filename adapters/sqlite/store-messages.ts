@@ -1,8 +1,8 @@
 import type { StoreFault } from '../../core/errors.ts';
-import type { RuleCall } from '../../core/ports/decide.ts';
 import type { Labels, Level, LogFields } from '../../core/ports/telemetry.ts';
 import type { SqlitePorts } from './open.ts';
 import type { OpenErrorCode } from './open-error.ts';
+import { ACCEPT_ARGS, type SentArgs, UPDATE_ARGS } from './sent-args.ts';
 import type { SentError } from './sent-error.ts';
 import type { SentTransition } from './sent-transition.ts';
 import { ACCEPTED, type SentValue, UPDATED } from './sent-value.ts';
@@ -17,6 +17,8 @@ export interface Write {
   readonly decide?: number;
   /** What it is given is JSON: as text it is read at half the price of objects. */
   readonly plain?: true;
+  /** Absent: what it is given is sent as it is, but for its rule. */
+  readonly args?: SentArgs;
   /** Absent: what it answers is sent as it is. */
   readonly value?: SentValue;
 }
@@ -24,8 +26,8 @@ export interface Write {
 /** What the thread does: every method that writes, with the place of its decide function, which goes there as its rule. */
 export const WRITES = {
   store: {
-    accept: { decide: 1, plain: true, value: ACCEPTED },
-    update: { decide: 1, plain: true, value: UPDATED },
+    accept: { decide: 1, plain: true, args: ACCEPT_ARGS, value: ACCEPTED },
+    update: { decide: 1, plain: true, args: UPDATE_ARGS, value: UPDATED },
     claim: { decide: 1 },
     renewCredential: { decide: 2 },
     heartbeat: {},
@@ -91,11 +93,6 @@ export interface FromStore extends StoreState {
   readonly opened?: true | { readonly code?: OpenErrorCode; readonly error: SentError };
   /** The last message. */
   readonly closed?: true;
-}
-
-/** A rule in the place of its decide function. */
-export interface SentRule {
-  readonly rule: RuleCall;
 }
 
 /** A worker, its parent, or either end of a channel. */

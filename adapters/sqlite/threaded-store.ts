@@ -12,6 +12,7 @@ import { broken, faultOf, unavailable } from './failures.ts';
 import type { Health } from './health.ts';
 import { createPorts, type SqlitePorts } from './open.ts';
 import { SqliteOpenError } from './open-error.ts';
+import type { SentRule } from './sent-args.ts';
 import { receivedError, sentError } from './sent-error.ts';
 import { receivedTransition } from './sent-transition.ts';
 import type { SentValue } from './sent-value.ts';
@@ -21,7 +22,6 @@ import {
   type ReadTrouble,
   type RemotePorts,
   type Said,
-  type SentRule,
   type StoreCall,
   type StoreState,
   type ToStore,
@@ -195,13 +195,14 @@ export async function connectStore(
   function call(port: WritingPort, method: string, args: readonly unknown[]): Promise<never> {
     if (closing) return Promise.reject(unavailable('closed'));
     if (state.lost || pending.size >= PENDING_MAX) return Promise.reject(health.refused(state.lost ?? 'locked'));
-    const { decide: at, plain: isPlain, value } = writeOf(port, method) ?? {};
+    const { decide: at, plain: isPlain, args: byPlace, value } = writeOf(port, method) ?? {};
     const decide = at === undefined ? undefined : (args[at] as Decide<[], unknown>);
     if (decide && !decide.rule) return Promise.reject(broken(`${method} was given a function that is no rule`));
     const rule = decide?.rule;
     // No `map`: what it makes may have holes, for all that the engine knows, and is copied to the thread element by element.
-    const sent = [...args];
-    if (rule && at !== undefined) sent[at] = { rule } satisfies SentRule;
+    const named = [...args];
+    if (rule && at !== undefined) named[at] = { rule } satisfies SentRule;
+    const sent = byPlace ? byPlace.send(named) : named;
     return new Promise((resolve, reject) => {
       const id = pending.add({ resolve, reject, moved: decide?.moved, value, args });
       (isPlain ? plain : calls).push([id, port, method, sent]);

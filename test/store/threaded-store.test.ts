@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SqliteOpenError } from '../../adapters/sqlite/open-error.ts';
-import type { FromStore, MessageEnd, SentRule, StoreCall, ToStore } from '../../adapters/sqlite/store-messages.ts';
+import { ACCEPT_ARGS, type SentRule } from '../../adapters/sqlite/sent-args.ts';
+import type { FromStore, MessageEnd, StoreCall, ToStore } from '../../adapters/sqlite/store-messages.ts';
 import { connectStore, openThreadedStore } from '../../adapters/sqlite/threaded-store.ts';
 import { rule } from '../../core/decide/rules.ts';
 import type { SendCommand } from '../../core/decide/send.ts';
@@ -158,7 +159,10 @@ test('thread: what one message cannot hold goes in several', async (t) => {
   const sent: string[][] = [];
   const { store } = await connectToNobody(path, ({ plain }) => {
     const calls = JSON.parse(plain) as readonly StoreCall[];
-    const ids = calls.map(([, , , [, decide]]) => ((decide as SentRule).rule.data as SendCommand).newTaskId);
+    const ids = calls.map(([, , , args]) => {
+      const [, decide] = ACCEPT_ARGS.receive(args);
+      return ((decide as SentRule).rule.data as SendCommand).newTaskId;
+    });
     if (ids.length > 1) throw new RangeError('Invalid string length');
     if (ids.length > 0) sent.push(ids);
   });
