@@ -7,9 +7,9 @@ import type { Print, Scenario } from './scenario.ts';
 import { median, spread } from './statistics.ts';
 
 /*
- * Requests per second of one operation, ours and its peers in the same run: every contender is started fresh, they take
- * turns in another order each round, each round gives one figure, and ratios are of medians. Processor time a request is beside it, because it says
- * the same on a machine whose other tenants are busy.
+ * Requests per second of one operation, ours and its peers in the same run: every contender is started fresh, they take turns in
+ * another order each round, each round gives one figure, and ratios are of medians. Processor time a request is beside it,
+ * because it says the same on a machine whose other tenants are busy.
  */
 
 export interface Contest {

@@ -7,10 +7,10 @@ import type { Connection } from './database.ts';
 import { asRejection, isBusy, isFatal, unavailable } from './failures.ts';
 
 /*
- * Write operations that arrive in one turn of the event loop, or while those of one are written, share one transaction and
- * so one fsync, which is nearly all that a small write costs. What one throws undoes it alone: nearly always it has written nothing by then, else the
- * whole group is rolled back and run again with a savepoint for each. Savepoints for everybody would have every
- * operation copy aside each page that an earlier one of the group has changed.
+ * Write operations that arrive in one turn of the event loop, or while those of one are written, share one transaction and so
+ * one fsync, which is nearly all that a small write costs. What one throws undoes it alone: nearly always it has written
+ * nothing by then, else the whole group is rolled back and run again with a savepoint for each. Savepoints for everybody would
+ * have every operation copy aside each page that an earlier one of the group has changed.
  * When the transaction itself is lost, nothing of the group was promised yet, and every promise of it says so.
  *
  * Nobody hears of a write before its commit: promises resolve and topics are notified after it, and after the files have

@@ -137,6 +137,17 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
     });
   }
 
+  /** A fault of ours ends the process, as it would between two groups, and not the group alone that the message joins. */
+  function joinAll(sqlite: SqliteStore, message: ToStore): void {
+    try {
+      performAll(sqlite, message);
+    } catch (error) {
+      setImmediate(() => {
+        throw error;
+      });
+    }
+  }
+
   /** It came while a group was written and may do more than join it, so it waits for the end of that. */
   let held: ToStore | undefined;
 
@@ -145,7 +156,7 @@ export async function serveStore(end: MessageEnd<FromStore, ToStore>, options: S
       const message = receiveMessageOnPort(end)?.message as ToStore | undefined;
       if (!message) return;
       if (joins(message)) {
-        performAll(sqlite, message);
+        joinAll(sqlite, message);
         continue;
       }
       held = message;
